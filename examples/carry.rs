@@ -6,7 +6,7 @@
 
 use idd_base::revision::TreeId;
 use idd_change::trees::{Favor, Merged, Trees};
-use idd_world::repo::store::{Held, TreeStore};
+use idd_world::repo::store::{HeldFiles, TreeStore};
 use idd_world::repo::{graph, private};
 use std::error::Error;
 use std::io::{BufRead, Write};
@@ -20,7 +20,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     };
     let given = private::open(git_directory)?;
     let head = graph::resolve(&given, "HEAD")?;
-    let store = TreeStore::new(private::create(scratch, &given, head)?, Held::default(), Vec::new())?;
+    let store = TreeStore::new(private::create(scratch, &given, head)?, HeldFiles::default(), Vec::new())?;
     let mut stdout = io::stdout().lock();
     for line in io::stdin().lock().lines() {
         let line = line?;

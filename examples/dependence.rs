@@ -4,11 +4,11 @@
 //! before the last step why each variable has its value: by the graph, and by playing every step that is found from the
 //! checkpoint before it. Then it computes a backward slice of the last step and a forward slice of the second one. Prints JSON.
 
-use idd_trace::detail::{Answer, What};
+use idd_trace::detail::{OriginAnswer, UsedThing};
 use idd_trace::execution::Execution;
 use idd_trace::native::detail::detail;
-use idd_trace::native::machine::{Machine, Nobody, Watch};
-use idd_trace::native::play::Player;
+use idd_trace::native::machine::{NativeMachine, Nobody, Watch};
+use idd_trace::native::play::NativePlayer;
 use idd_trace::native::uses::dependences;
 use idd_trace::slice;
 use idd_trace::slice::Kinds;
@@ -29,11 +29,11 @@ const LIMITS: [usize; 2] = [20, 500];
 struct Pairs(Vec<(Step, Step)>);
 
 impl Watch for Pairs {
-    fn step(&mut self, machine: &Machine) {
+    fn step(&mut self, machine: &NativeMachine) {
         self.0.extend(machine.frame().map(|frame| (frame.step, frame.decider())));
     }
 
-    fn uses(&mut self, user: Step, maker: Step, _what: What) {
+    fn uses(&mut self, user: Step, maker: Step, _what: UsedThing) {
         if maker != Step::START && self.0.last() != Some(&(user, maker)) {
             self.0.push((user, maker));
         }
@@ -41,7 +41,7 @@ impl Watch for Pairs {
 }
 
 /// The steps that a value comes from, each played by itself.
-fn played(player: &mut Player, makers: &BTreeSet<Step>, at: Step, limit: usize) -> Result<usize, Box<dyn Error>> {
+fn played(player: &mut NativePlayer, makers: &BTreeSet<Step>, at: Step, limit: usize) -> Result<usize, Box<dyn Error>> {
     let mut open: BTreeSet<Step> = makers.iter().copied().filter(|step| *step != Step::START).collect();
     let (mut seen, mut n_steps) = (open.clone(), 0);
     while n_steps < limit
@@ -64,8 +64,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     let place = PathBuf::from(place);
     let recording = store::read(&place)?;
     let traced = recording.chosen.and_then(|index| recording.processes.get(index)).ok_or("nothing was recorded")?;
-    let open = || -> Result<Player, Box<dyn Error>> {
-        Ok(Player::new(store::trace(&place, &recording, traced)?, store::units(&place, &recording))?)
+    let open = || -> Result<NativePlayer, Box<dyn Error>> {
+        Ok(NativePlayer::new(store::trace(&place, &recording, traced)?, store::units(&place, &recording))?)
     };
     let mut player = open()?;
     // The first pass makes the checkpoints, which all that follows has then.
@@ -96,7 +96,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let mut rows = Vec::new();
     for (variable, limit) in variables.iter().flat_map(|variable| LIMITS.map(|limit| (variable, limit))) {
         let begin = Instant::now();
-        let Answer::Found(found) = player.why(&graph, (at, variable), limit)? else {
+        let OriginAnswer::Found(found) = player.why(&graph, (at, variable), limit)? else {
             return Err(format!("there is no `{variable}` before the last step").into());
         };
         let by_graph = begin.elapsed().as_secs_f64();

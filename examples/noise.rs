@@ -11,13 +11,13 @@ mod common;
 use common::{Numbers, order, position};
 use idd_base::outcome::Outcome;
 use idd_base::revision::{CommitId, TreeId};
-use idd_hunt::drive::{Engine, ProbeRunner, Reply, drive};
+use idd_hunt::drive::{Engine, ProbeRunner, RunnerReply, drive};
 use idd_hunt::event::{Event, Phase};
 use idd_hunt::finding::{Conclusion, Finding};
 use idd_hunt::history::History;
 use idd_hunt::noise::{Noise, Weighing};
 use idd_hunt::probe::Probe;
-use idd_hunt::{Again, Board, Halt, Noisy, Order};
+use idd_hunt::{Again, EngineState, Halt, HuntWishes, Noisy};
 use std::collections::HashMap;
 use std::convert::Infallible;
 use std::error::Error;
@@ -65,7 +65,7 @@ impl ProbeRunner for Test {
         1
     }
 
-    fn answer(&mut self, probes: &[Probe]) -> Result<Reply, Infallible> {
+    fn answer(&mut self, probes: &[Probe]) -> Result<RunnerReply, Infallible> {
         let probe = &probes[0];
         let is_claim = probe.is_claim && probe.phase == Phase::Verify;
         let outcome = match (probe.run, self.expected) {
@@ -82,7 +82,7 @@ impl ProbeRunner for Test {
             }
             (run, _) => self.run(probe.tree, is_claim, run.unwrap_or_default()),
         };
-        Ok(Reply::Outcomes(vec![outcome]))
+        Ok(RunnerReply::Outcomes(vec![outcome]))
     }
 
     fn used(&mut self, _: &[Probe], _: &[Outcome]) -> Result<(), Infallible> {
@@ -102,7 +102,7 @@ impl ProbeRunner for Test {
 fn hunt(
     test: &mut Test,
     history: &History,
-    mut order: Order,
+    mut order: HuntWishes,
     noisy: Noisy,
 ) -> Result<(Conclusion, Finding), Box<dyn Error>> {
     let is_fail = |run: &Outcome| *run == Outcome::Fail;
@@ -118,7 +118,7 @@ fn hunt(
     }
     loop {
         test.expected = None;
-        let board = Board::new(order.bad);
+        let board = EngineState::new(order.bad);
         let Ok(halt) = drive(Engine::Hunt, (&Numbers, history, &order), test, &board);
         match &*halt {
             Halt::Again(Again::Noisy) => order.noisy = Some(noisy),

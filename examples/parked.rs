@@ -4,7 +4,7 @@
 //! seconds each: to go on for 100, 1,000 and 10,000 segments; and to run from the beginning to the end with one branch turned. Prints JSON.
 
 use idd_trace::native::records::Records;
-use idd_world::record::control::{Control, Ended, Point, Test};
+use idd_world::record::control::{ForkTest, ParkControl, SegmentInstance, TestEnding};
 use idd_world::record::store;
 use idd_world::{files, process};
 use std::error::Error;
@@ -19,9 +19,9 @@ const FOR: Duration = Duration::from_secs(2);
 const MAX_RECORDS: usize = 40_000_000;
 
 /// The instance that the record `at` is, counted from the record `from` on.
-fn point(segments: &[u32], from: usize, at: usize) -> Point {
+fn point(segments: &[u32], from: usize, at: usize) -> SegmentInstance {
     let segment = segments[at];
-    Point { segment, n: segments[from..=at].iter().filter(|other| **other == segment).count() as u64 }
+    SegmentInstance { segment, n: segments[from..=at].iter().filter(|other| **other == segment).count() as u64 }
 }
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -41,7 +41,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         segments.push(record.segment);
     }
     let middle = segments.len() / 2;
-    let control = Control::new(&scratch.join("socket"))?;
+    let control = ParkControl::new(&scratch.join("socket"))?;
     let run = {
         let line = line.clone();
         move |variables: &[(OsString, OsString)]| {
@@ -73,11 +73,11 @@ fn main() -> Result<(), Box<dyn Error>> {
         let at = (middle + n_segments).min(segments.len() - 1);
         let (patches, dumps, limit) = (Vec::new(), Vec::new(), Duration::from_secs(10));
         let stop = Some(point(&segments, middle + 1, at));
-        let test = Test { patches, stop, switch: None, dumps, budget: u64::MAX, limit, is_traced: false, from: 0 };
+        let test = ForkTest { patches, stop, switch: None, dumps, budget: u64::MAX, limit, is_traced: false, from: 0 };
         let (begin, mut n_tests) = (Instant::now(), 0_u32);
         while begin.elapsed() < FOR {
             let reply = parked.test(&test)?;
-            if reply.ended != Ended::Reached {
+            if reply.ended != TestEnding::Reached {
                 return Err(format!("a test did not come to its point: {:?}", reply.ended).into());
             }
             n_tests += 1;

@@ -8,12 +8,12 @@
 use idd_base::outcome::{Ending, TimeLimits};
 use idd_base::revision::TreeId;
 use idd_world::place::surroundings::Surroundings;
-use idd_world::process::{ProcessGroup, Watch, Words};
+use idd_world::process::{CommandWatch, CommandWords, ProcessGroup};
 use idd_world::remote::client::Client;
-use idd_world::remote::fleet::Fleet;
+use idd_world::remote::remote_executor::RemoteExecutor;
 use idd_world::remote::{Address, Service};
-use idd_world::run::executor::{Errand, Executor, Wish};
-use idd_world::run::sandbox::{Commands, Job, Rebuild};
+use idd_world::run::executor::{Executor, PlacedJob, Wish};
+use idd_world::run::sandbox::{Commands, ProbeJob, Rebuild};
 use rustix::time::{ClockId, clock_gettime};
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -28,7 +28,7 @@ use std::{env, io};
 /// Never interrupts anything.
 struct Patient;
 
-impl Watch for Patient {
+impl CommandWatch for Patient {
     fn started(&mut self, _: ProcessGroup) {}
 
     fn is_interrupted(&self) -> bool {
@@ -42,8 +42,13 @@ fn cpu() -> Duration {
 }
 
 /// Runs the command in all these trees.
-fn pass(fleet: &mut Fleet, trees: &[TreeId], commands: &Arc<Commands>, width: usize) -> Result<Value, Box<dyn Error>> {
-    let counts = |fleet: &Fleet| {
+fn pass(
+    fleet: &mut RemoteExecutor,
+    trees: &[TreeId],
+    commands: &Arc<Commands>,
+    width: usize,
+) -> Result<Value, Box<dyn Error>> {
+    let counts = |fleet: &RemoteExecutor| {
         let counts = fleet.counts();
         [&counts.n_calls, &counts.n_bytes, &counts.n_executed, &counts.n_shared]
             .map(|count| count.load(Ordering::Relaxed))
@@ -59,7 +64,7 @@ fn pass(fleet: &mut Fleet, trees: &[TreeId], commands: &Arc<Commands>, width: us
             let place = fleet
                 .reserve(Wish { tree: *tree, is_reference: false, is_far: true, width })?
                 .ok_or("no place is free")?;
-            let job = Job {
+            let job = ProbeJob {
                 tree: *tree,
                 artifact_of: None,
                 revision: None,
@@ -71,7 +76,7 @@ fn pass(fleet: &mut Fleet, trees: &[TreeId], commands: &Arc<Commands>, width: us
                 may_share: true,
             };
             let (commands, watch) = (Arc::clone(commands), Box::new(Patient));
-            fleet.start(place, Errand { job, commands, watch, known: Box::new(|_| None) });
+            fleet.start(place, PlacedJob { job, commands, watch, known: Box::new(|_| None) });
             n_running += 1;
         }
         if n_running == 0 {
@@ -107,7 +112,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         fetching: None,
         regeneration: None,
         build: None,
-        test: Words::Shell(command.into()),
+        test: CommandWords::Shell(command.into()),
         artifacts: Vec::new(),
         directory: PathBuf::new(),
         environment: Vec::new(),
@@ -116,7 +121,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     });
     let map = tempfile::tempdir()?;
     let client = Client::connect(&service, Arc::default())?;
-    let mut fleet = Fleet::new((client, service), [0; 32], directory.into(), map.path());
+    let mut fleet = RemoteExecutor::new((client, service), [0; 32], directory.into(), map.path());
     let (first, rest) = trees.split_first().ok_or("no tree was given")?;
     let whole = pass(&mut fleet, &[*first], &commands, 1)?;
     let width = width.parse()?;

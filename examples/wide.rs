@@ -11,11 +11,11 @@ mod common;
 use common::{Numbers, id, order, position};
 use idd_base::outcome::Outcome;
 use idd_base::revision::TreeId;
-use idd_base::search::{Asker, Asking, Search, Step};
-use idd_change::reduce::{Ahead, Judge, Options, reduce};
-use idd_change::{ChangeSet, Content, FilePair, FileSide, Mode, Subset, UnitId};
-use idd_hunt::Board;
-use idd_hunt::drive::{Engine, ProbeRunner, Reply, drive};
+use idd_base::search::{Asker, Asking, Search, SearchStep};
+use idd_change::reduce::{Judge, NextCandidates, ReduceOptions, reduce};
+use idd_change::{ChangeSet, EntryContent, EntryMode, FilePair, FileSide, Subset, UnitId};
+use idd_hunt::EngineState;
+use idd_hunt::drive::{Engine, ProbeRunner, RunnerReply, drive};
 use idd_hunt::event::{Event, Phase};
 use idd_hunt::probe::Probe;
 use std::collections::{HashMap, HashSet};
@@ -79,17 +79,17 @@ impl ProbeRunner for Hunt {
         self.rounds.width
     }
 
-    fn answer(&mut self, probes: &[Probe]) -> Result<Reply, Infallible> {
+    fn answer(&mut self, probes: &[Probe]) -> Result<RunnerReply, Infallible> {
         // Only the search is counted: claims are proved afterwards, all at once.
         if probes[0].phase == Phase::Search {
             let keys: Vec<(TreeId, bool)> = probes.iter().map(|probe| (probe.tree, probe.is_claim)).collect();
             let early = self.rounds.run(&keys);
             if !early.is_empty() {
                 let early = probes.iter().filter(|probe| early.contains(&(probe.tree, probe.is_claim)));
-                return Ok(Reply::Overheard(early.map(|probe| (*probe, self.outcome(probe))).collect()));
+                return Ok(RunnerReply::Overheard(early.map(|probe| (*probe, self.outcome(probe))).collect()));
             }
         }
-        Ok(Reply::Outcomes(vec![self.outcome(&probes[0])]))
+        Ok(RunnerReply::Outcomes(vec![self.outcome(&probes[0])]))
     }
 
     fn used(&mut self, probes: &[Probe], _: &[Outcome]) -> Result<(), Infallible> {
@@ -107,7 +107,7 @@ struct Asked {
 impl Judge for Asked {
     type Error = Infallible;
 
-    async fn is_interesting(&mut self, candidate: &Subset, ahead: Ahead<'_>) -> Result<bool, Infallible> {
+    async fn is_interesting(&mut self, candidate: &Subset, ahead: NextCandidates<'_>) -> Result<bool, Infallible> {
         let guesses = |early: &HashMap<Subset, bool>, n: usize| ahead(&|subset| early.get(subset).copied(), n);
         Ok(self.asker.one_before(candidate.clone(), guesses).await)
     }
@@ -130,8 +130,8 @@ fn change(n_units: usize) -> ChangeSet {
             hunks.collect::<String>().into_bytes()
         };
         let side = |is_newer| {
-            let content = Content::Bytes(text(is_newer).into());
-            Some(FileSide { path: format!("f{number:05}").into_bytes(), mode: Mode::Regular, content })
+            let content = EntryContent::Bytes(text(is_newer).into());
+            Some(FileSide { path: format!("f{number:05}").into_bytes(), mode: EntryMode::Regular, content })
         };
         FilePair { older: side(false), newer: side(true) }
     };
@@ -140,7 +140,7 @@ fn change(n_units: usize) -> ChangeSet {
 
 fn reduction(change: &ChangeSet, needed: &[UnitId], width: usize) -> Cost {
     let mut rounds = Rounds::new(width);
-    let options = Options::default();
+    let options = ReduceOptions::default();
     let mut search = Asking::new(|asker| async move {
         let mut judge = Asked { asker };
         let Ok(found) = reduce(change, change.full(), &options, &|_| true, &mut judge).await;
@@ -149,11 +149,11 @@ fn reduction(change: &ChangeSet, needed: &[UnitId], width: usize) -> Cost {
     let is_interesting = |subset: &Subset| needed.iter().all(|unit| subset.contains(*unit));
     loop {
         match search.ask(width) {
-            Step::Found(found) => {
+            SearchStep::Found(found) => {
                 assert!(is_interesting(&found) && found.len() == needed.len(), "the reduction is right");
                 return rounds.cost;
             }
-            Step::Probe(asked) => {
+            SearchStep::Probe(asked) => {
                 for early in rounds.run(&asked) {
                     let answer = is_interesting(&early);
                     search.overhear(early, answer);
@@ -191,7 +191,7 @@ fn main() -> Result<(), Box<dyn Error>> {
                 // The runs that reproduce the failure have tested the bad revision.
                 hunt.rounds.known.insert((TreeId(id(n)), false));
                 let order = order(n, more == "good");
-                let board = Board::new(order.bad);
+                let board = EngineState::new(order.bad);
                 let Ok(_) = drive(Engine::Hunt, (&Numbers, &history, &order), &mut hunt, &board);
                 assert_eq!(board.borrow().finding.first_bad.map(position), Some(culprit), "the hunt is right");
                 costs.push(hunt.rounds.cost);

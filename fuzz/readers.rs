@@ -7,29 +7,29 @@ use idd_base::revision::TreeId;
 use idd_report::Untrusted;
 use idd_report::certificate::Certificate;
 use idd_report::escape::Terminal;
-use idd_trace::container::{Kind, Trace, Writer};
+use idd_trace::container::{ChunkKind, Trace, TraceWriter};
 use idd_trace::execution::Execution;
-use idd_trace::instrument::java::class_file::Class;
+use idd_trace::instrument::java::class_file::ClassFile;
 use idd_trace::instrument::java::rewrite::rewrite;
 use idd_trace::instrument::java::sites;
-use idd_trace::instrument::java::sites::Content;
+use idd_trace::instrument::java::sites::RecordedContent;
 use idd_trace::instrument::map;
-use idd_trace::instrument::map::Map;
-use idd_trace::instrument::segment::Grain;
-use idd_trace::native::play::Player;
-use idd_trace::native::units::Units;
+use idd_trace::instrument::map::UnitMap;
+use idd_trace::instrument::segment::SegmentGrain;
+use idd_trace::native::play::NativePlayer;
+use idd_trace::native::units::RecordedUnits;
 use idd_trace::native::uses::dependences;
 use idd_trace::native::{detail, tree};
 use idd_trace::step::Step;
-use idd_trace::tree::Limits;
+use idd_trace::tree::TreeLimits;
 use idd_world::journal;
 use idd_world::repo::attributes::{AttributeFile, AttributeStack};
 use idd_world::repo::conversion::Conversion;
 use idd_world::repo::ignored::{IgnoreFile, IgnoreStack};
-use idd_world::repo::store::{Held, TreeStore};
+use idd_world::repo::store::{HeldFiles, TreeStore};
 use idd_world::repo::untrusted;
-use idd_world::run::compile_database::{CompileDatabase, Grounds};
-use idd_world::run::complaints::Heard;
+use idd_world::run::compile_database::{CompileDatabase, DatabaseRoots};
+use idd_world::run::complaints::TreeComplaints;
 use idd_world::run::complaints::compiles::Compiles;
 use idd_world::run::runners::junit;
 use idd_world::run::{Criteria, SignatureMode, classify, failure_line, form, normalise};
@@ -76,7 +76,7 @@ fn crc32(bytes: &[u8]) -> u32 {
 
 /// The files of a recording, whose sums keep most damage from what they hold: that is what [`trace`] is for.
 pub fn trace_file(bytes: &[u8]) {
-    if let Ok(map) = Map::read(bytes) {
+    if let Ok(map) = UnitMap::read(bytes) {
         for index in 0..map.module.functions.len() {
             let _ = map.function(index);
         }
@@ -113,16 +113,16 @@ impl<'b> Input<'b> {
 pub fn trace(bytes: &[u8]) {
     let mut input = Input(bytes);
     let Some((map, trace)) = map_of(&mut input).zip(trace_of(&mut input)) else { return };
-    let Ok(read) = Map::read(&map) else { return };
+    let Ok(read) = UnitMap::read(&map) else { return };
     // A unit has as many segments as it has text for.
     let segments = read.segments();
     if segments.len() > bytes.len() {
         return;
     }
-    let units = Units::new([(0, segments)].into_iter(), Box::new(move |_| Ok(map.clone())));
+    let units = RecordedUnits::new([(0, segments)].into_iter(), Box::new(move |_| Ok(map.clone())));
     let Ok(trace) = Trace::open(Box::new(Cursor::new(trace))) else { return };
-    let Ok(mut player) = Player::new(trace, units) else { return };
-    let _ = tree::tree(&mut player, Limits { depth: 9, width: 9 });
+    let Ok(mut player) = NativePlayer::new(trace, units) else { return };
+    let _ = tree::tree(&mut player, TreeLimits { depth: 9, width: 9 });
     let n_steps = player.machine.n_steps;
     for step in [1, 2, n_steps / 2, n_steps] {
         let Ok(Some(found)) = detail::detail(&mut player, Step(step)) else { continue };
@@ -138,14 +138,14 @@ fn map_of(input: &mut Input<'_>) -> Option<Vec<u8>> {
     let text = str::from_utf8(input.string()?).ok()?;
     let n_functions = u32::from_le_bytes(input.number()?).min(99);
     let n_segments: Vec<u32> = (0..n_functions).map_while(|_| Some(u32::from_le_bytes(input.number()?))).collect();
-    Some(map::write(0, 1, Grain::from_number(0)?, &n_segments, text))
+    Some(map::write(0, 1, SegmentGrain::from_number(0)?, &n_segments, text))
 }
 
 fn trace_of(input: &mut Input<'_>) -> Option<Vec<u8>> {
-    let mut writer = Writer::new(Vec::new()).ok()?;
+    let mut writer = TraceWriter::new(Vec::new()).ok()?;
     while let Some([kind]) = input.number() {
         let (thread, offset) = (u32::from_le_bytes(input.number()?), u64::from_le_bytes(input.number()?));
-        let kind = Kind::from_number(u32::from(kind))?;
+        let kind = ChunkKind::from_number(u32::from(kind))?;
         writer.add(kind, thread, offset, input.string()?).ok()?;
     }
     writer.finish().ok()
@@ -153,11 +153,11 @@ fn trace_of(input: &mut Input<'_>) -> Option<Vec<u8>> {
 
 /// A class file, rewritten: the result is a class file, and a reader of a recording finds the same sites.
 pub fn class_file(bytes: &[u8]) {
-    for content in [Content::Values, Content::Steps] {
+    for content in [RecordedContent::Values, RecordedContent::Steps] {
         match (rewrite(bytes, sites::FIRST_SITE, content, &[]), sites::sizes(bytes, content)) {
             (Ok(rewritten), Ok(sizes)) => {
                 assert_eq!(sizes.len(), rewritten.n_sites as usize);
-                assert!(Class::read(&rewritten.bytes).is_ok());
+                assert!(ClassFile::read(&rewritten.bytes).is_ok());
             }
             (rewritten, sizes) => assert_eq!(rewritten.err(), sizes.err()),
         }
@@ -196,7 +196,7 @@ fn base(patch: &[u8]) -> Option<(TreeStore, TreeId)> {
     let empty = TreeId::sha1(empty.as_bytes().try_into().ok()?);
     // From here on nothing is written to disk.
     repository.odb().ok()?.add_new_mempack_backend(999).ok()?;
-    let store = TreeStore::new(repository.into(), Held::default(), Vec::new()).ok()?;
+    let store = TreeStore::new(repository.into(), HeldFiles::default(), Vec::new()).ok()?;
     let tree = store.apply(empty, patch).ok()?;
     let _ = fs::remove_dir_all(&place);
     Some((store, tree))
@@ -205,7 +205,7 @@ fn base(patch: &[u8]) -> Option<(TreeStore, TreeId)> {
 /// A compile database.
 pub fn compile_database(bytes: &[u8]) {
     let Some((_file, path)) = file_of(bytes) else { return };
-    let grounds = Grounds { top: Path::new("/src"), foreign: &[], path: OsStr::new("/usr/bin:/bin") };
+    let grounds = DatabaseRoots { top: Path::new("/src"), foreign: &[], path: OsStr::new("/usr/bin:/bin") };
     let Some(database) = CompileDatabase::read(&path, &grounds) else { return };
     let _ = (database.compilers().count(), database.line(&[b"a.c".to_vec()]), database.line_with(b"a.c", "-Wall"));
 }
@@ -235,7 +235,7 @@ pub fn output(bytes: &[u8]) {
     assert_eq!(classify::classify(&observation, &criteria), outcome);
     let _ = (classify::reproduced(&observation, &criteria), classify::is_build_failure(&observation));
     let _ = (classify::printed_failure(&observation, &criteria), classify::printed_trouble(&observation));
-    let _ = (failure_line(&text), Heard::read(&text), Compiles::read(&text));
+    let _ = (failure_line(&text), TreeComplaints::read(&text), Compiles::read(&text));
     for line in text.lines() {
         let once = normalise(line);
         assert_eq!(normalise(line), once);

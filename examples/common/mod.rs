@@ -3,10 +3,10 @@
 use idd_base::revision::{CommitId, ObjectId, Revision, TreeId};
 use idd_change::reduce::Reducer;
 use idd_change::trees::{Favor, Merged, Rung, Trees, TreesError};
-use idd_change::{ChangeSet, Content, FilePair, FileSide, Level, Mode, Subset};
-use idd_hunt::finding::Stage;
+use idd_change::{ChangeSet, EntryContent, EntryMode, FilePair, FileSide, Level, Subset};
+use idd_hunt::finding::HuntStage;
 use idd_hunt::history::History;
-use idd_hunt::{Artifacts, Order, Walk};
+use idd_hunt::{Artifacts, HistoryWalk, HuntWishes};
 use std::collections::HashSet;
 use std::rc::Rc;
 
@@ -29,7 +29,11 @@ impl Trees for Numbers {
     fn change_set(&self, older: TreeId, newer: TreeId) -> Result<Rc<ChangeSet>, TreesError> {
         let side = |tree: TreeId| {
             let text = format!("{tree}\n").into_bytes();
-            Some(FileSide { path: b"number".to_vec(), mode: Mode::Regular, content: Content::Bytes(text.into()) })
+            Some(FileSide {
+                path: b"number".to_vec(),
+                mode: EntryMode::Regular,
+                content: EntryContent::Bytes(text.into()),
+            })
         };
         Ok(Rc::new(ChangeSet::new(vec![FilePair { older: side(older), newer: side(newer) }])))
     }
@@ -72,21 +76,21 @@ pub fn history(n_revisions: usize) -> History {
 /// A hunt for the first commit of a line that fails.
 ///
 /// - `is_bounded`: whether the oldest revision is given as good.
-pub fn order(n_revisions: usize, is_bounded: bool) -> Order {
+pub fn order(n_revisions: usize, is_bounded: bool) -> HuntWishes {
     let bad = CommitId(id(n_revisions));
-    Order {
+    HuntWishes {
         sought: idd_base::sought::Sought::Failure,
         bad,
         artifacts: Artifacts::Unused,
         goods: if is_bounded { vec![CommitId(id(0))] } else { Vec::new() },
         target: bad,
-        walk: Walk::Auto,
+        walk: HistoryWalk::Auto,
         first_parent: false,
         reducer: Reducer::Hierarchical,
         level: Level::Line,
         is_retried: false,
         is_audited: false,
-        until: Stage::Commit,
+        until: HuntStage::Commit,
         port: false,
         check_vacuous: false,
         may_release: false,

@@ -13,9 +13,9 @@ use git_idd::args;
 use git_idd::args::{ParseError, Request};
 use idd_report::Status;
 use idd_session::context::Context;
-use idd_session::debug::begin::Versions;
-use idd_session::debug::{Walk, begin};
-use idd_session::explain::change::Sources;
+use idd_session::debug::begin::ComparedVersions;
+use idd_session::debug::{DebugWalk, begin};
+use idd_session::explain::change::TreeSources;
 use idd_session::failure::Failure;
 use idd_trace::place::Place;
 use idd_trace::step::Step;
@@ -76,8 +76,13 @@ fn walks(
 }
 
 /// The walks over one run.
-fn by_ways(walk: &mut Walk, both: &Versions, names: &str, location: &Location) -> Result<Map<String, Value>, Failure> {
-    let mut sources = Sources::new(location, both.tree)?;
+fn by_ways(
+    walk: &mut DebugWalk,
+    both: &ComparedVersions,
+    names: &str,
+    location: &Location,
+) -> Result<Map<String, Value>, Failure> {
+    let mut sources = TreeSources::new(location, both.tree)?;
     let mut is_in_change =
         |place: &Place| both.changed.get(&sources.path(&place.file)).is_some_and(|lines| lines.contains(&place.line));
     let is_changed: Vec<bool> =

@@ -7,7 +7,7 @@
 use crate::ways::{baselines, dominators, microbat};
 use idd_explain::feedback::Feedback;
 use idd_explain::feedback::recommend::unclear;
-use idd_session::debug::{Walk, given};
+use idd_session::debug::{DebugWalk, given};
 use idd_session::failure::Failure;
 use idd_trace::step::Step;
 use std::collections::HashMap;
@@ -70,7 +70,7 @@ impl Strategy {
 }
 
 /// The next step; `None` if nothing is left.
-fn next(walk: &mut Walk, way: Strategy) -> Result<Option<Step>, Failure> {
+fn next(walk: &mut DebugWalk, way: Strategy) -> Result<Option<Step>, Failure> {
     let recommended = match way {
         Strategy::Expected => Some(walk.recommend()?),
         Strategy::Helped => Some(walk.recommend_helped()?),
@@ -96,7 +96,7 @@ fn next(walk: &mut Walk, way: Strategy) -> Result<Option<Step>, Failure> {
 }
 
 /// The steps of the lines of a step, without the entries of the methods that they call.
-fn lines(walk: &Walk, step: Step) -> Vec<Step> {
+fn lines(walk: &DebugWalk, step: Step) -> Vec<Step> {
     let mut found = walk.table.members(step);
     found.retain(|member| *member == step || !walk.run.outline().entries[member.0 as usize]);
     found
@@ -107,7 +107,7 @@ fn lines(walk: &Walk, step: Step) -> Vec<Step> {
 /// - `is_changed`: whether a step is in the change.
 /// - `is_in_no_step`: whether no step is: then a wrong initial value is looked for.
 pub fn simulate(
-    walk: &mut Walk,
+    walk: &mut DebugWalk,
     way: Strategy,
     is_changed: &mut dyn FnMut(Step) -> bool,
     is_in_no_step: bool,
@@ -151,7 +151,7 @@ pub fn simulate(
 /// it is right up to the first step of the change, and wrong after it. A baseline that asks for more than a step shows.
 ///
 /// - `is_changed`: whether a step is in the change.
-fn halve(walk: &Walk, is_changed: &mut dyn FnMut(Step) -> bool) -> Simulated {
+fn halve(walk: &DebugWalk, is_changed: &mut dyn FnMut(Step) -> bool) -> Simulated {
     let mut found = Simulated { n_steps: walk.run.outline().n_steps(), ..Simulated::default() };
     let Some(first) = (1..=walk.failure.0).map(Step).find(|step| is_changed(*step)) else { return found };
     let (mut right, mut wrong) = (0, walk.failure.0 + 1);

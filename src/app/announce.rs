@@ -1,8 +1,8 @@
 //! Prints the first bad commit as soon as it is proved, and passes it to `--notify`, while the hunt goes on.
 
 use crate::console::Console;
-use crate::notify::Notice;
-use crate::progress::Progress;
+use crate::notify::NotifyCommand;
+use crate::progress::ProgressPrinter;
 use crate::stdout;
 use idd_base::outcome::Outcome;
 use idd_base::remaining::Rest;
@@ -39,13 +39,13 @@ impl Announced {
 /// Progress on stderr, the proved commit on stdout.
 pub struct Announcer<'t> {
     /// Where progress goes.
-    pub progress: Progress,
+    pub progress: ProgressPrinter,
     /// The output of the program.
     pub console: Console,
     /// The context of the process.
     pub context: &'t Context,
     /// The command of `--notify`.
-    pub notice: Option<&'t Notice>,
+    pub notice: Option<&'t NotifyCommand>,
     /// What was printed to stdout.
     pub announced: Arc<Announced>,
 }
@@ -116,7 +116,7 @@ impl Talk for Announcer<'_> {
 pub fn write_rest(
     (report, explanations): (&Report, &[Explained]),
     announced: CommitId,
-    look: text::Look,
+    look: text::TextLook,
     out: &mut dyn io::Write,
 ) -> io::Result<()> {
     let is_same = report.first_bad.as_ref().is_some_and(|first_bad| first_bad.commit.commit == announced);

@@ -2,7 +2,7 @@
 //!
 //! Source: the endpoint badge of shields.io, schema version 1. A dashboard fetches the JSON from where a job puts it.
 
-use crate::console::Answer;
+use crate::console::CommandAnswer;
 use idd_base::plural::count;
 use idd_report::escape::Json;
 use idd_report::{Report, Status};
@@ -22,7 +22,7 @@ struct Badge {
 }
 
 /// Prints the badge of the hunt of this worktree that ran last.
-pub fn run(location: &Location) -> Result<Answer, Failure> {
+pub fn run(location: &Location) -> Result<CommandAnswer, Failure> {
     let newest = kept::own(location).pop();
     let badge = match newest {
         None => badge("no hunt".to_owned(), "lightgrey"),
@@ -34,7 +34,7 @@ pub fn run(location: &Location) -> Result<Answer, Failure> {
     let mut text = Vec::new();
     badge.serialize(&mut serde_json::Serializer::with_formatter(&mut text, Json))?;
     text.push(b'\n');
-    Ok(Answer::Text(text, 0))
+    Ok(CommandAnswer::Text(text, 0))
 }
 
 fn badge(message: String, color: &'static str) -> Badge {

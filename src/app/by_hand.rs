@@ -1,19 +1,19 @@
 //! The commands of a hunt in which a person judges the revisions.
 
 use crate::args::ByHand;
-use crate::console::{Answer, Console};
+use crate::console::{CommandAnswer, Console};
 use idd_base::plural::count;
 use idd_base::sought::Sought;
 use idd_report::escape::Terminal;
 use idd_report::{Status, Untrusted};
-use idd_session::by_hand::{Given, Step, Waiting};
+use idd_session::by_hand::{ByHandState, GivenVerdict, WaitingRevision};
 use idd_session::context::Context;
 use idd_session::failure::Failure;
-use idd_session::judged::Scene;
-use idd_session::kept::Kept;
+use idd_session::kept::KeptHunt;
 use idd_session::plan::Plan;
 use idd_session::saved::Saved;
 use idd_session::talk::Talk as _;
+use idd_session::verdict_records::HuntScene;
 use idd_session::{by_hand, kept, saved};
 use idd_world::process;
 use idd_world::repo::locate::Location;
@@ -28,16 +28,21 @@ use std::path::Path;
 const SHELL: &str = "/bin/sh";
 
 /// Carries out one of the commands.
-pub fn run(request: ByHand, location: &Location, context: &Context, console: Console) -> Result<Answer, Failure> {
+pub fn run(
+    request: ByHand,
+    location: &Location,
+    context: &Context,
+    console: Console,
+) -> Result<CommandAnswer, Failure> {
     let user = private::open(&location.git_directory)?;
     match request {
         ByHand::Start { order, has_shell } => {
             let plan = Plan::new(*order, None, location, &user, context)?;
-            let unfinished = by_hand::newest(location).ok().filter(Kept::is_unfinished);
+            let unfinished = by_hand::newest(location).ok().filter(KeptHunt::is_unfinished);
             let saved = saved::open_new(&plan, location)?;
-            let scene = Scene { plan: &plan, location, context, user: &user };
+            let scene = HuntScene { plan: &plan, location, context, user: &user };
             let id = saved.id.clone();
-            let step = by_hand::go_on(&scene, saved, Given::Nothing, &mut console.progress());
+            let step = by_hand::go_on(&scene, saved, GivenVerdict::Nothing, &mut console.progress());
             if step.as_ref().is_err_and(|failure| failure.status == Status::Usage) {
                 // Nothing was judged, so there is nothing to go on with.
                 kept::remove(location, &id)?;
@@ -53,7 +58,7 @@ pub fn run(request: ByHand, location: &Location, context: &Context, console: Con
         }
         ByHand::Given(given) => {
             let kept = by_hand::newest(location)?;
-            let is_open = kept.is_unfinished() || given == Given::Undo;
+            let is_open = kept.is_unfinished() || given == GivenVerdict::Undo;
             if !is_open {
                 return Err(Failure::usage(format!("the hunt by hand {} has ended", kept.id))
                     .with_hint("`git idd show` prints its result, and `git idd undo` takes back the last verdict"));
@@ -64,19 +69,24 @@ pub fn run(request: ByHand, location: &Location, context: &Context, console: Con
 }
 
 /// Shows the revision of a hunt again that waits for a person.
-pub fn resume(kept: &Kept, location: &Location, context: &Context, console: Console) -> Result<Answer, Failure> {
+pub fn resume(
+    kept: &KeptHunt,
+    location: &Location,
+    context: &Context,
+    console: Console,
+) -> Result<CommandAnswer, Failure> {
     let user = private::open(&location.git_directory)?;
-    go_on(kept, Given::Nothing, true, (location, &user), context, console)
+    go_on(kept, GivenVerdict::Nothing, true, (location, &user), context, console)
 }
 
 fn go_on(
-    kept: &Kept,
-    given: Given,
+    kept: &KeptHunt,
+    given: GivenVerdict,
     has_shell: bool,
     (location, user): (&Location, &Repository),
     context: &Context,
     console: Console,
-) -> Result<Answer, Failure> {
+) -> Result<CommandAnswer, Failure> {
     let stored = saved::plan(&kept.replay)?;
     let place = Location { prefix: stored.prefix.clone(), ..location.clone() };
     let mut order = stored.order.clone();
@@ -84,23 +94,23 @@ fn go_on(
     order.history.good.clone_from(&stored.goods);
     let plan = Plan::new(order, None, &place, user, context)?;
     let saved = Saved { remarks: Vec::new(), ..saved::open_again(&kept.id, location)? };
-    let scene = Scene { plan: &plan, location: &place, context, user };
+    let scene = HuntScene { plan: &plan, location: &place, context, user };
     answered(by_hand::go_on(&scene, saved, given, &mut console.progress())?, has_shell, context, console)
 }
 
-fn answered(step: Step, has_shell: bool, context: &Context, console: Console) -> Result<Answer, Failure> {
+fn answered(step: ByHandState, has_shell: bool, context: &Context, console: Console) -> Result<CommandAnswer, Failure> {
     let waiting = match step {
-        Step::Ended(report) => return Ok(Answer::Report(report, Vec::new(), None, None)),
-        Step::Waiting(waiting) => waiting,
+        ByHandState::Ended(report) => return Ok(CommandAnswer::Report(report, Vec::new(), None, None)),
+        ByHandState::Waiting(waiting) => waiting,
     };
     if console.is_json {
-        let mut text = serde_json::to_vec(&Shown::of(&waiting))?;
+        let mut text = serde_json::to_vec(&ByHandObject::of(&waiting))?;
         text.push(b'\n');
-        return Ok(Answer::Text(text, 0));
+        return Ok(CommandAnswer::Text(text, 0));
     }
     let text = text(&waiting, console);
     if !(has_shell && io::stdin().is_terminal() && console.is_terminal) {
-        return Ok(Answer::Text(text.into_bytes(), 0));
+        return Ok(CommandAnswer::Text(text.into_bytes(), 0));
     }
     let shell = context.variable("SHELL").filter(|shell| !shell.is_empty()).unwrap_or_else(|| SHELL.into());
     let shell = shell.as_os_str();
@@ -116,14 +126,14 @@ fn answered(step: Step, has_shell: bool, context: &Context, console: Console) ->
         Failure::error(format!("failed to start `{shell}`: {error}"))
             .with_hint("`SHELL` names another one; `git idd start --no-shell` only prints the directory")
     })?;
-    Ok(Answer::Text(Vec::new(), 0))
+    Ok(CommandAnswer::Text(Vec::new(), 0))
 }
 
 /// What a person has to do now.
-fn text(waiting: &Waiting, console: Console) -> String {
-    let Waiting { commit, is_repaired, directory, n_left, distance, n_judged, find } = waiting;
+fn text(waiting: &WaitingRevision, console: Console) -> String {
+    let WaitingRevision { commit, is_repaired, directory, n_left, distance, n_judged, find } = waiting;
     let style = console.out_style;
-    let id = style.paint(idd_report::style::Role::Commit, commit.commit.short());
+    let id = style.paint(idd_report::style::TextRole::Commit, commit.commit.short());
     let repaired = if *is_repaired { ", repaired so that it builds" } else { "" };
     let mut text = format!("Judge {id} {} ({}){repaired}.\n", Terminal.line(&commit.subject), commit.date.day());
     let directory = Terminal.line(&Untrusted::from(directory.to_string_lossy().as_ref()));
@@ -148,7 +158,7 @@ fn older(find: Sought) -> &'static str {
 
 /// The same as JSON.
 #[derive(Serialize)]
-struct Shown {
+struct ByHandObject {
     schema: &'static str,
     status: &'static str,
     commit: String,
@@ -159,8 +169,8 @@ struct Shown {
     n_judged: usize,
 }
 
-impl Shown {
-    fn of(waiting: &Waiting) -> Self {
+impl ByHandObject {
+    fn of(waiting: &WaitingRevision) -> Self {
         Self {
             schema: "git-idd by hand 1",
             status: Status::Waiting.word(),

@@ -4,7 +4,7 @@ use idd_session::context::Context;
 use idd_session::failure::Failure;
 use idd_world::compiler::is_known;
 use idd_world::record::build::{BuildDirectory, VARIABLE};
-use idd_world::record::shim::Call;
+use idd_world::record::shim::CompilerCall;
 use idd_world::run::complaints::compiles;
 use std::ffi::{OsStr, OsString};
 use std::io;
@@ -50,7 +50,7 @@ pub fn run(name: &OsStr, words: &[OsString], context: &Context) -> Result<u8, Fa
     };
     let build = BuildDirectory::open(Path::new(&place))?;
     let path = others(&build.bin());
-    let call = Call { build: &build, name, directory: &context.directory, path };
+    let call = CompilerCall { build: &build, name, directory: &context.directory, path };
     let code = call.run(words)?;
     Ok(u8::try_from(code).unwrap_or(1))
 }

@@ -4,7 +4,7 @@ use crate::console::Console;
 use crate::slice::share;
 use crate::trace::json_line;
 use idd_base::plural::count;
-use idd_report::chop::{Chop, Line, Reduced};
+use idd_report::chop::{Chop, ChopLine, ReducedInput};
 use idd_report::escape::{Terminal, Untrusted};
 use idd_report::explanation::Explanation;
 use idd_session::context::Context;
@@ -39,7 +39,7 @@ fn cut(text: &Untrusted) -> String {
 }
 
 /// Lines by rank: place, number of steps, source, values.
-fn ranked(lines: &[Line], n_passing: u32, text: &mut String) {
+fn ranked(lines: &[ChopLine], n_passing: u32, text: &mut String) {
     for line in lines.iter().take(N_SHOWN) {
         let mark = if line.is_changed { "*" } else { " " };
         let place = format!("{}:{}", safe(&line.file), line.line);
@@ -58,7 +58,7 @@ fn ranked(lines: &[Line], n_passing: u32, text: &mut String) {
 }
 
 /// `in.txt was shrunk from 63 bytes to 2: 4;`.
-fn reduced(file: &Reduced) -> String {
+fn reduced(file: &ReducedInput) -> String {
     let (name, before) = (safe(&file.name), count(file.n_bytes_before, "byte"));
     let changed = if file.n_bytes < file.n_bytes_before { "shrunk" } else { "changed" };
     let text = file.text.as_ref().map(|text| format!(": {}", cut(text))).unwrap_or_default();
@@ -85,7 +85,7 @@ pub fn text(chop: &Chop) -> String {
     if !chop.inputs.is_empty() {
         line(format!("failure-inducing chop:           {}", share(chop.chop, chop.run)));
     }
-    let is_marked = |lines: &[Line]| lines.iter().any(|one| one.is_changed);
+    let is_marked = |lines: &[ChopLine]| lines.iter().any(|one| one.is_changed);
     if is_marked(&chop.lines) || is_marked(&chop.constant_lines) {
         line("`*` marks a line that the change from the passing version touches.".to_owned());
     }

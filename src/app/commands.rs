@@ -3,8 +3,8 @@
 use crate::announce::{Announced, Announcer};
 use crate::args::options::{LogFormat, ReportFormat};
 use crate::args::{Invocation, PageArgs, Request, options};
-use crate::console::{Answer, Console};
-use crate::notify::Notice;
+use crate::console::{CommandAnswer, Console};
+use crate::notify::NotifyCommand;
 use crate::overdue::Overdue;
 use crate::progress::Volume;
 use crate::{
@@ -17,25 +17,25 @@ use idd_base::revision::CommitId;
 use idd_report::escape::Terminal;
 use idd_report::explanation::Explained;
 use idd_report::forge::Forge;
-use idd_report::{Fix, Report, Scope, Status, Untrusted, html};
+use idd_report::{Report, ReportedFix, ReportedScope, Status, Untrusted, html};
 use idd_session::context::Context;
 use idd_session::criteria::FIRST_LIMIT;
 use idd_session::deadline::Deadline;
 use idd_session::failure::Failure;
 use idd_session::hunt::Task;
 use idd_session::interrupt::Interrupt;
-use idd_session::kept::Kept;
-use idd_session::lease::Maker;
-use idd_session::lines::Lines;
+use idd_session::kept::KeptHunt;
+use idd_session::lease::HuntMaker;
+use idd_session::lines::TargetLines;
 use idd_session::mend::mend;
 use idd_session::order::{Allowance, ExplainOrder, HuntOrder};
 use idd_session::plan::Plan;
 use idd_session::sandboxes::sandboxes;
-use idd_session::saved::Asked;
+use idd_session::saved::AskedGoal;
 use idd_session::talk::Talk as _;
 use idd_session::{certificate, hunt, kept, lease, require_support, saved, story};
-use idd_world::cache::{Keep, Observations};
-use idd_world::lease::Held;
+use idd_world::cache::{KeepLimits, Observations};
+use idd_world::lease::LeaseHolder;
 use idd_world::record::store;
 use idd_world::repo::fetch::Remote;
 use idd_world::repo::locate::Location;
@@ -50,7 +50,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime};
 
 /// Carries out a request.
-pub fn run(request: Request, context: &Context, console: Console) -> Result<Answer, Failure> {
+pub fn run(request: Request, context: &Context, console: Console) -> Result<CommandAnswer, Failure> {
     if let Some(answer) = outside(&request, context, console)? {
         return Ok(answer);
     }
@@ -122,20 +122,20 @@ pub fn run(request: Request, context: &Context, console: Console) -> Result<Answ
         Request::Reset => reset(&location, context),
         Request::Gc => gc(&location, context),
         Request::Doctor => doctor::run(&location, context),
-        Request::Record(args) => Ok(Answer::Done(record::run(&args, &location, context, console)?, 0)),
+        Request::Record(args) => Ok(CommandAnswer::Done(record::run(&args, &location, context, console)?, 0)),
         Request::Explain(args) => explain::run(&args, &location, context, console),
         Request::Debug(order) => debug::run(&order, &location, context, console),
-        Request::Chop(order) => Ok(Answer::Page(chop::run(&order, &location, context, console)?)),
-        Request::Invariants(order) => Ok(Answer::Page(invariants::run(&order, &location, context, console)?)),
-        Request::Slice(order) => Ok(Answer::Page(slice::run(&order, &location, console)?)),
-        Request::Trace(args) => Ok(Answer::Page(trace::run(&args, &location, console)?)),
+        Request::Chop(order) => Ok(CommandAnswer::Page(chop::run(&order, &location, context, console)?)),
+        Request::Invariants(order) => Ok(CommandAnswer::Page(invariants::run(&order, &location, context, console)?)),
+        Request::Slice(order) => Ok(CommandAnswer::Page(slice::run(&order, &location, console)?)),
+        Request::Trace(args) => Ok(CommandAnswer::Page(trace::run(&args, &location, console)?)),
         Request::Dap => {
             dap::run(&location, context)?;
-            Ok(Answer::Text(Vec::new(), 0))
+            Ok(CommandAnswer::Text(Vec::new(), 0))
         }
         Request::Mcp(args) => {
             mcp::run(args, &location, context)?;
-            Ok(Answer::Text(Vec::new(), 0))
+            Ok(CommandAnswer::Text(Vec::new(), 0))
         }
         Request::Man
         | Request::Completions { .. }
@@ -148,7 +148,7 @@ pub fn run(request: Request, context: &Context, console: Console) -> Result<Answ
 }
 
 /// The answer to a request that needs no repository.
-fn outside(request: &Request, context: &Context, console: Console) -> Result<Option<Answer>, Failure> {
+fn outside(request: &Request, context: &Context, console: Console) -> Result<Option<CommandAnswer>, Failure> {
     let mut page = Vec::new();
     match request {
         Request::Man => man::write(&mut page)?,
@@ -161,7 +161,7 @@ fn outside(request: &Request, context: &Context, console: Console) -> Result<Opt
         Request::RemoteCheck { address } => return remote::check(address.as_deref(), context, console).map(Some),
         _ => return Ok(None),
     }
-    Ok(Some(Answer::Text(page, 0)))
+    Ok(Some(CommandAnswer::Text(page, 0)))
 }
 
 fn located(error: &RepoError) -> Failure {
@@ -190,7 +190,7 @@ pub fn start(
     location: &Location,
     context: &Context,
     console: Console,
-) -> Result<Answer, Failure> {
+) -> Result<CommandAnswer, Failure> {
     unknown::refuse(&args, location, context)?;
     let overdue = args.effort.budget.map(|budget| Overdue::after(budget, location, context, console));
     let mut named: Vec<&str> = args.history.good.iter().chain([&args.history.bad]).map(String::as_str).collect();
@@ -228,21 +228,26 @@ fn opened(
 /// - `overdue`: what ends the program at the end of its budget.
 fn hunt_with(
     plan: &Plan,
-    resumed: Option<&Kept>,
+    resumed: Option<&KeptHunt>,
     is_continued: bool,
     overdue: Option<Overdue>,
     (location, user): (&Location, &Repository),
     context: &Context,
     console: Console,
-) -> Result<Answer, Failure> {
+) -> Result<CommandAnswer, Failure> {
     let lease = plan.order.effort.lease.as_ref().map(|directory| lease::take(plan, directory, &context.directory));
     let _lease = match lease.transpose()? {
-        Some(Maker::Other(Held(owner))) => {
+        Some(HuntMaker::Other(LeaseHolder(owner))) => {
             let sentence = format!("Another job makes this hunt now: {}.", owner.trim());
-            return Ok(Answer::Report(Box::new(Report::new(Status::Elsewhere, sentence)), Vec::new(), None, None));
+            return Ok(CommandAnswer::Report(
+                Box::new(Report::new(Status::Elsewhere, sentence)),
+                Vec::new(),
+                None,
+                None,
+            ));
         }
-        Some(Maker::Before(report)) => return Ok(Answer::Report(report, Vec::new(), None, None)),
-        Some(Maker::This(lease)) => Some(lease),
+        Some(HuntMaker::Before(report)) => return Ok(CommandAnswer::Report(report, Vec::new(), None, None)),
+        Some(HuntMaker::This(lease)) => Some(lease),
         None => None,
     };
     let interrupt = Interrupt::register()?.0;
@@ -254,7 +259,7 @@ fn hunt_with(
         overdue.watch(&saved, &announced);
     }
     let test = Untrusted::from(plan.order.command.to_line());
-    let notice = plan.order.effort.notify.clone().map(|line| Notice::new(line, test, &interrupt));
+    let notice = plan.order.effort.notify.clone().map(|line| NotifyCommand::new(line, test, &interrupt));
     let mut talk = Announcer { progress, console, context, notice: notice.as_ref(), announced: Arc::clone(&announced) };
     let result = hunt::run(Task { plan, location, context, saved, interrupt, talk: &mut talk }, user);
     drop(overdue);
@@ -275,7 +280,7 @@ fn hunt_with(
             let is_wanted = plan.order.effort.explain && report.proved && report.status != Status::Interrupted;
             let explained =
                 if is_wanted { explain_found(&mut report, left, location, context, console)? } else { Vec::new() };
-            Ok(Answer::Report(Box::new(report), explained, notice, announced))
+            Ok(CommandAnswer::Report(Box::new(report), explained, notice, announced))
         }
         (Err(failure), Some(notice)) => {
             notice.give(&failure.report(), context, console);
@@ -322,9 +327,9 @@ fn resume(
     location: &Location,
     context: &Context,
     console: Console,
-) -> Result<Answer, Failure> {
+) -> Result<CommandAnswer, Failure> {
     let kept = kept::newest(location, hunt)?;
-    let Kept { id, replay } = &kept;
+    let KeptHunt { id, replay } = &kept;
     let mut plan = saved::plan(replay)?;
     if plan.order.by_hand && kept.is_unfinished() {
         return by_hand::resume(&kept, location, context, console);
@@ -333,7 +338,7 @@ fn resume(
         return perf::resume(&kept, perf, location, context, console);
     }
     // The last goal: it holds for this run and for later ones.
-    if let Some(Asked { until, reduction }) = saved::asked(location, id)? {
+    if let Some(AskedGoal { until, reduction }) = saved::asked(location, id)? {
         (plan.order.effort.until, plan.order.effort.reduction) = (until, reduction);
     }
     let is_unfinished = saved::is_unfinished(replay.status.as_deref());
@@ -348,7 +353,7 @@ fn resume(
         }
         let report = kept.report()?;
         let explained = explanations(location, id, &report, console);
-        return Ok(Answer::Report(Box::new(report), explained, None, None));
+        return Ok(CommandAnswer::Report(Box::new(report), explained, None, None));
     }
     let user = private::open(&location.git_directory)?;
     let place = Location { prefix: plan.prefix.clone(), ..location.clone() };
@@ -378,7 +383,7 @@ fn resume(
 }
 
 /// The named hunt, or else the newest one with a finding; prints a message to stderr if another one is newer.
-pub fn finding(hunt: Option<&str>, location: &Location, console: Console) -> Result<Kept, Failure> {
+pub fn finding(hunt: Option<&str>, location: &Location, console: Console) -> Result<KeptHunt, Failure> {
     let (kept, remark) = kept::newest_finding(location, hunt)?;
     if let Some(remark) = remark {
         console.progress().say(&remark);
@@ -387,21 +392,21 @@ pub fn finding(hunt: Option<&str>, location: &Location, console: Console) -> Res
 }
 
 /// The finding, with its explanations.
-fn shown(kept: &Kept, location: &Location, console: Console) -> Result<Answer, Failure> {
+fn shown(kept: &KeptHunt, location: &Location, console: Console) -> Result<CommandAnswer, Failure> {
     let report = kept.report()?;
     let explanations = explanations(location, &kept.id, &report, console);
     let is_newest = kept::own(location).last() == Some(&kept.id);
-    Ok(Answer::Shown(Box::new(report), explanations, !is_newest))
+    Ok(CommandAnswer::Shown(Box::new(report), explanations, !is_newest))
 }
 
 /// The finding in a form for other programs.
 fn report_as(
     format: ReportFormat,
-    kept: &Kept,
+    kept: &KeptHunt,
     location: &Location,
     context: &Context,
     console: Console,
-) -> Result<Answer, Failure> {
+) -> Result<CommandAnswer, Failure> {
     let (id, report, saved) = (&kept.id, kept.report()?, saved::plan(&kept.replay)?);
     let test = Untrusted::from(saved.order.command.to_line());
     let mut out = Vec::new();
@@ -428,7 +433,7 @@ fn report_as(
         ReportFormat::Sarif => {
             let user = private::open(&location.git_directory)?;
             let explanations = explanations(location, id, &report, console);
-            let mut lines = Lines::new(location)?;
+            let mut lines = TargetLines::new(location)?;
             let mut find =
                 |explained: &Explained, commit, place: (&Untrusted, u64)| lines.find(explained, commit, place);
             let repository = origin::address(&user);
@@ -436,7 +441,7 @@ fn report_as(
         }
     };
     result?;
-    Ok(Answer::Page(out))
+    Ok(CommandAnswer::Page(out))
 }
 
 /// The forge of the remote `origin`, if it is known.
@@ -449,18 +454,18 @@ fn forge(location: &Location) -> Option<Forge> {
 /// The finding as a page.
 fn report_page(
     page: &PageArgs,
-    kept: &Kept,
+    kept: &KeptHunt,
     location: &Location,
     context: &Context,
     console: Console,
-) -> Result<Answer, Failure> {
+) -> Result<CommandAnswer, Failure> {
     let (id, report, plan) = (&kept.id, kept.report()?, saved::plan(&kept.replay)?);
     let explanations = explanations(location, id, &report, console);
     let story = story::read(location, id, &report, &explanations)?;
     let test = Untrusted::from(plan.order.command.to_line());
     let build = plan.order.test.build.map(|line| Untrusted::from(line.into_vec()));
     let forge = forge(location);
-    let written = html::Page {
+    let written = html::HtmlPage {
         report: &report,
         test: &test,
         build: build.as_ref(),
@@ -471,7 +476,7 @@ fn report_page(
     let mut bytes = Vec::new();
     html::write(&written, &mut bytes)?;
     if page.file.as_ref().is_some_and(|file| file == "-") {
-        return Ok(Answer::Text(bytes, 0));
+        return Ok(CommandAnswer::Text(bytes, 0));
     }
     let file = page.file.as_ref().map_or_else(|| saved::page_path(location), |file| context.directory.join(file));
     let failed = |why: &dyn Display| {
@@ -493,9 +498,9 @@ fn report_page(
         if !is_seen {
             console.progress().say(&said);
         }
-        return Ok(Answer::Shown(Box::new(report), Vec::new(), false));
+        return Ok(CommandAnswer::Shown(Box::new(report), Vec::new(), false));
     }
-    Ok(Answer::Done(format!("{said}\n"), 0))
+    Ok(CommandAnswer::Done(format!("{said}\n"), 0))
 }
 
 /// The stored explanations of a hunt; prints a message about each that cannot be used.
@@ -516,7 +521,7 @@ fn verify(
     location: &Location,
     context: &Context,
     console: Console,
-) -> Result<Answer, Failure> {
+) -> Result<CommandAnswer, Failure> {
     let bytes = files::bytes_up_to(&context.directory.join(file), MAX_CERTIFICATE).map_err(|error| {
         let name = file.to_string_lossy();
         Failure::usage(format!("failed to read the certificate `{name}`: {error}"))
@@ -524,7 +529,7 @@ fn verify(
     })?;
     let (text, code) =
         certificate::verify(&bytes, location, context, is_agreed, (&hunt_order, &mut console.progress()))?;
-    Ok(Answer::Done(text, code))
+    Ok(CommandAnswer::Done(text, code))
 }
 
 /// The hunt order of these options and this test command; `None` if they make none.
@@ -535,19 +540,24 @@ fn hunt_order(words: Vec<OsString>) -> Option<HuntOrder> {
     }
 }
 
-fn apply(choice: options::Choice, kept: &Kept, location: &Location, context: &Context) -> Result<Answer, Failure> {
+fn apply(
+    choice: options::Choice,
+    kept: &KeptHunt,
+    location: &Location,
+    context: &Context,
+) -> Result<CommandAnswer, Failure> {
     let (id, report) = (&kept.id, kept.report()?);
     let is_sought = !report.fixes.is_empty() || !report.reverts.is_empty() || report.fix.is_some();
     let fix = match choice.rung {
         Some(rung) => {
             let scope = match rung {
-                options::Rung::Lines => Scope::Lines,
-                options::Rung::Statements => Scope::Statements,
-                options::Rung::Declarations => Scope::Declarations,
-                options::Rung::Files => Scope::Files,
+                options::RungOption::Lines => ReportedScope::Lines,
+                options::RungOption::Statements => ReportedScope::Statements,
+                options::RungOption::Declarations => ReportedScope::Declarations,
+                options::RungOption::Files => ReportedScope::Files,
             };
             // A reversal is listed once, by the most that it takes back.
-            let is_it = |fix: &Fix| (scope..=Scope::Code).contains(&fix.scope);
+            let is_it = |fix: &ReportedFix| (scope..=ReportedScope::Code).contains(&fix.scope);
             let smallest = report.fixes.into_iter().chain(report.reverts).filter(is_it).min_by_key(|fix| fix.scope);
             smallest.filter(|fix| !fix.patch.is_empty())
         }
@@ -574,7 +584,7 @@ fn apply(choice: options::Choice, kept: &Kept, location: &Location, context: &Co
     files::replace(&patch, fix.patch.as_bytes())?;
     let applied = locate::apply_patch(location, &patch, &context.environment);
     if applied.is_err() && locate::is_applied(location, &patch, &context.environment) {
-        return Ok(Answer::Done("The fix is in the working tree already; nothing was changed.\n".to_owned(), 0));
+        return Ok(CommandAnswer::Done("The fix is in the working tree already; nothing was changed.\n".to_owned(), 0));
     }
     applied.map_err(|error| {
         let head = private::open(&location.git_directory).and_then(|user| graph::resolve(&user, "HEAD"));
@@ -599,23 +609,23 @@ fn apply(choice: options::Choice, kept: &Kept, location: &Location, context: &Co
         };
         text = format!("Applied the reversal `{name}` ({lines}) to the working tree.\n{tested}");
     }
-    Ok(Answer::Done(text, 0))
+    Ok(CommandAnswer::Done(text, 0))
 }
 
-fn reset(location: &Location, context: &Context) -> Result<Answer, Failure> {
+fn reset(location: &Location, context: &Context) -> Result<CommandAnswer, Failure> {
     saved::forget(location)?;
     idd_session::by_hand::remove_checkout(context, location);
     let message = "Forgot the hunts of this worktree; `git idd list` lists them until `git idd gc` removes them.\n";
-    Ok(Answer::Done(message.to_owned(), 0))
+    Ok(CommandAnswer::Done(message.to_owned(), 0))
 }
 
 /// Removes old journals; if no hunt is running, the candidates of all hunts and compiled data, which can be made again;
 /// and of this worktree the checkouts of killed hunts and all recordings but the last one.
-fn gc(location: &Location, context: &Context) -> Result<Answer, Failure> {
+fn gc(location: &Location, context: &Context) -> Result<CommandAnswer, Failure> {
     const MAX_AGE: Duration = Duration::from_secs(30 * 24 * 3600);
     const MAX_BYTES: u64 = 1 << 30;
     let idd = location.idd_directory();
-    let keep = Keep { max_age: MAX_AGE, max_bytes: MAX_BYTES };
+    let keep = KeepLimits { max_age: MAX_AGE, max_bytes: MAX_BYTES };
     let freed = Observations::gc(&idd, &keep, SystemTime::now())?;
     let segments = journal::segments(&idd)?;
     let lock = saved::lock(location);
@@ -646,5 +656,5 @@ fn gc(location: &Location, context: &Context) -> Result<Answer, Failure> {
     let kibibytes = bytes / 1024;
     let removed = [count(n_journals, "old journal"), count(n_recordings, "recording")].join(" and ");
     let text = format!("Removed {removed}; {kibibytes} KiB freed.{note}\n");
-    Ok(Answer::Done(text, 0))
+    Ok(CommandAnswer::Done(text, 0))
 }

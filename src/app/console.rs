@@ -1,22 +1,22 @@
 //! The answer of a command, and how it is printed.
 
-use crate::args::options::{Color, Output};
+use crate::args::options::{Color, OutputOptions};
 use crate::columns;
-use crate::notify::Notice;
-use crate::progress::{Progress, Volume};
+use crate::notify::NotifyCommand;
+use crate::progress::{ProgressPrinter, Volume};
 use idd_base::revision::CommitId;
 use idd_report::explanation::Explained;
 use idd_report::style::Style;
-use idd_report::text::{Detail, Look};
+use idd_report::text::{DetailLevel, TextLook};
 use idd_report::{Report, Status};
 use idd_session::context::Context;
 use std::io;
 
 /// The answer of a command on stdout.
-pub enum Answer {
+pub enum CommandAnswer {
     /// A report, as text or JSON, and its explanations; the command of `--notify`; and the commit that was printed before.
     /// The exit code is that of its status.
-    Report(Box<Report>, Vec<Explained>, Option<Notice>, Option<CommitId>),
+    Report(Box<Report>, Vec<Explained>, Option<NotifyCommand>, Option<CommitId>),
     /// A report that is printed again with the stored explanations, and whether it is not about the newest hunt; the exit
     /// code is 0.
     Shown(Box<Report>, Vec<Explained>, bool),
@@ -67,7 +67,7 @@ impl Console {
 
     /// According to the options, the environment (`NO_COLOR`, `TERM=dumb`) and the terminals; output through a pager
     /// counts as output to a terminal.
-    pub fn new(output: Output, context: &Context, is_terminal: bool, is_err_terminal: bool) -> Self {
+    pub fn new(output: OutputOptions, context: &Context, is_terminal: bool, is_err_terminal: bool) -> Self {
         let is_dumb = context.variable("TERM").is_none_or(|term| term == "dumb");
         let is_plain = is_dumb || context.variable("NO_COLOR").is_some_and(|value| !value.is_empty());
         let style = |is_terminal: bool| match output.color {
@@ -96,19 +96,19 @@ impl Console {
     }
 
     /// Progress on stderr.
-    pub fn progress(self) -> Progress {
-        Progress::new(Box::new(io::stderr()), self.err_style, self.volume, self.is_err_terminal)
+    pub fn progress(self) -> ProgressPrinter {
+        ProgressPrinter::new(Box::new(io::stderr()), self.err_style, self.volume, self.is_err_terminal)
     }
 
     /// The look of text on stdout.
-    pub fn look(self) -> Look {
+    pub fn look(self) -> TextLook {
         let detail = match self.volume {
-            Volume::Verbose => Detail::Verbose,
-            _ if self.is_full => Detail::Full,
-            _ => Detail::Screen,
+            Volume::Verbose => DetailLevel::Verbose,
+            _ if self.is_full => DetailLevel::Full,
+            _ => DetailLevel::Screen,
         };
         let columns = self.is_terminal.then(|| columns::of(io::stdout()));
-        Look { style: self.out_style, is_raw: !self.is_terminal, detail, columns, is_older: false }
+        TextLook { style: self.out_style, is_raw: !self.is_terminal, detail, columns, is_older: false }
     }
 
     /// The exit code for a hunt with this status.

@@ -2,11 +2,11 @@
 
 use crate::args::criterion;
 use idd_session::context::Context;
-use idd_session::dap::wire::Read;
-use idd_session::dap::{Session, Stored, wire};
+use idd_session::dap::wire::ReadMessage;
+use idd_session::dap::{DapSession, StoredRecordings, wire};
 use idd_session::failure::Failure;
 use idd_session::interrupt::{Interrupt, raise};
-use idd_world::process::Watch as _;
+use idd_world::process::CommandWatch as _;
 use idd_world::repo::locate::Location;
 use serde_json::Value;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
@@ -26,12 +26,12 @@ const MAX_WAITING: usize = 64;
 /// Errors: what comes in is not the protocol, or nothing can be written.
 pub fn run(location: &Location, context: &Context) -> Result<(), Failure> {
     let interrupt = Interrupt::register()?;
-    let state = Arc::new(State::default());
+    let state = Arc::new(DapState::default());
     let is_over_now = {
         let (state, interrupt) = (Arc::clone(&state), interrupt.clone());
         move || state.n_interrupting.load(Ordering::SeqCst) > 0 || interrupt.is_interrupted()
     };
-    let session = Session::new(Box::new(Stored { location, context, criterion: criterion::parse }));
+    let session = DapSession::new(Box::new(StoredRecordings { location, context, criterion: criterion::parse }));
     let mut session = session.interrupted_by(Box::new(is_over_now));
     let mut output = io::stdout().lock();
     let failed = |error: io::Error| {
@@ -49,7 +49,7 @@ pub fn run(location: &Location, context: &Context) -> Result<(), Failure> {
             state.n_interrupting.fetch_sub(1, Ordering::SeqCst);
         }
         match message {
-            Read::Message(message) => {
+            ReadMessage::Message(message) => {
                 let mut written = Ok(());
                 state.current.store(message["seq"].as_u64().unwrap_or(0), Ordering::SeqCst);
                 session.handle(&message, &mut |answer| {
@@ -73,8 +73,8 @@ pub fn run(location: &Location, context: &Context) -> Result<(), Failure> {
                     state.left.store(false, Ordering::SeqCst);
                 }
             }
-            Read::NoJson => wire::write(&mut output, &session.no_json()).map_err(failed)?,
-            Read::End => break,
+            ReadMessage::NoJson => wire::write(&mut output, &session.no_json()).map_err(failed)?,
+            ReadMessage::End => break,
         }
     }
     Ok(())
@@ -82,7 +82,7 @@ pub fn run(location: &Location, context: &Context) -> Result<(), Failure> {
 
 /// What the threads share.
 #[derive(Default)]
-struct State {
+struct DapState {
     /// Whether a test is recorded, and has the signal handlers of a recording.
     recording: AtomicBool,
     /// Whether the client has left, or is about to.
@@ -95,7 +95,7 @@ struct State {
     current: AtomicU64,
 }
 
-impl State {
+impl DapState {
     /// Whether a message ends a launch or a search that goes on.
     fn is_interrupting(&self, message: &Value) -> bool {
         match message["command"].as_str() {
@@ -121,21 +121,24 @@ impl State {
 /// The messages of the client, read by a thread of their own, so that a client can leave while a test is recorded.
 ///
 /// Each comes with whether it was counted as one that ends what goes on.
-fn messages(state: Arc<State>) -> Receiver<(io::Result<Read>, bool)> {
+fn messages(state: Arc<DapState>) -> Receiver<(io::Result<ReadMessage>, bool)> {
     let (sender, receiver) = mpsc::sync_channel(MAX_WAITING);
     thread::spawn(move || {
         let mut input = io::stdin().lock();
         loop {
             let message = wire::read(&mut input);
-            let is_last = !matches!(message, Ok(Read::Message(_) | Read::NoJson));
+            let is_last = !matches!(message, Ok(ReadMessage::Message(_) | ReadMessage::NoJson));
             let is_goodbye = match &message {
-                Ok(Read::Message(message)) => message["command"] == "disconnect" || message["command"] == "terminate",
+                Ok(ReadMessage::Message(message)) => {
+                    message["command"] == "disconnect" || message["command"] == "terminate"
+                }
                 _ => is_last,
             };
             if is_goodbye && !state.left.swap(true, Ordering::SeqCst) {
                 state.end_recording();
             }
-            let is_interrupting = matches!(&message, Ok(Read::Message(message)) if state.is_interrupting(message));
+            let is_interrupting =
+                matches!(&message, Ok(ReadMessage::Message(message)) if state.is_interrupting(message));
             if is_interrupting {
                 state.n_interrupting.fetch_add(1, Ordering::SeqCst);
             }
@@ -154,7 +157,7 @@ mod tests {
 
     #[test]
     fn a_client_that_waits_no_longer_interrupts_what_goes_on() {
-        let state = State::default();
+        let state = DapState::default();
         state.current.store(7, Ordering::SeqCst);
         let is_interrupting = |command: &str, arguments: Value| {
             state.is_interrupting(&json!({"command": command, "arguments": arguments}))

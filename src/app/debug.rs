@@ -3,31 +3,33 @@
 mod draw;
 pub mod once;
 mod panes;
+mod question_view;
 mod screen;
-mod shown;
 mod text;
 mod tree;
 
-use crate::console::{Answer, Console};
+use crate::console::{CommandAnswer, Console};
 use crate::debug::draw::LEAST;
 use crate::debug::panes::Panes;
-use crate::debug::text::{Line, at, does, gives, presumed, safe, short, titled, value};
+use crate::debug::text::{IndentedLine, at, does, gives, presumed, safe, short, titled, value};
 use crate::trace::json_line;
 use crate::{full_screen, record};
 use idd_base::plural::count;
-use idd_explain::facts::Facts;
+use idd_explain::facts::StepFacts;
 use idd_report::Status;
 use idd_report::explanation::Explanation;
-use idd_report::style::{Role, Style};
+use idd_report::style::{Style, TextRole};
 use idd_session::context::Context;
 use idd_session::debug;
-use idd_session::debug::expect::Checked;
+use idd_session::debug::expect::ExpectationCheck;
 use idd_session::debug::reply::{items, reply};
-use idd_session::debug::{DebugOrder, End, Person, Question, Reply, Walk, begin, explained, reason, written};
+use idd_session::debug::{
+    DebugOrder, DebugWalk, PersonReply, StepJudge, StepQuestion, WalkEnd, answer_lines, begin, explained, reason,
+};
 use idd_session::explain::change;
 use idd_session::failure::Failure;
 use idd_session::interrupt::Interrupt;
-use idd_session::recorded::Which;
+use idd_session::recorded::ProcessChoice;
 use idd_session::talk::Talk as _;
 use idd_trace::step::Step;
 use idd_world::answers::Answers;
@@ -39,7 +41,12 @@ use std::io::{BufRead as _, IsTerminal as _, Write as _};
 use std::path::Path;
 
 /// Walks, and prints where it ended.
-pub fn run(order: &DebugOrder, location: &Location, context: &Context, console: Console) -> Result<Answer, Failure> {
+pub fn run(
+    order: &DebugOrder,
+    location: &Location,
+    context: &Context,
+    console: Console,
+) -> Result<CommandAnswer, Failure> {
     let is_paned = is_paned(order, context, console);
     let Some(versions) = &order.versions else {
         let order = &recorded(order, location, context, console)?;
@@ -53,7 +60,7 @@ pub fn run(order: &DebugOrder, location: &Location, context: &Context, console: 
     };
     begin::of_versions(versions, location, context, &mut console.progress(), |mut walk, both| {
         walk.expect(&order.expected)?;
-        let mut sources = change::Sources::new(location, both.tree)?;
+        let mut sources = change::TreeSources::new(location, both.tree)?;
         let mut line = |file: &str, number: u32| sources.indented(file, number);
         let answers = order.answers.as_deref().map(|path| opened(path, order.is_restarted)).transpose()?.flatten();
         let answer = walked(&mut walk, (true, is_paned), answers, &mut line, console)?;
@@ -72,7 +79,7 @@ fn recorded(
     let Some(record) = &order.record else { return Ok(order.clone()) };
     let (name, recording) = debug::recording::make(record, location, context, &mut console.progress())?;
     record::text(&name, &recording).lines().for_each(|line| console.progress().say(line));
-    let which = Which { recording: Some(name), ..order.which };
+    let which = ProcessChoice { recording: Some(name), ..order.which };
     Ok(DebugOrder { which, ..order.clone() })
 }
 
@@ -94,13 +101,13 @@ fn is_paned(order: &DebugOrder, context: &Context, console: Console) -> bool {
 }
 
 fn walked(
-    walk: &mut Walk,
+    walk: &mut DebugWalk,
     (is_helped, is_paned): (bool, bool),
     answers: Option<Answers>,
-    line: Line<'_>,
+    line: IndentedLine<'_>,
     console: Console,
-) -> Result<Answer, Failure> {
-    if let Some(n @ 1..) = answers.as_ref().map(|answers| answers.n_known(|line| !written::is_jump(line))) {
+) -> Result<CommandAnswer, Failure> {
+    if let Some(n @ 1..) = answers.as_ref().map(|answers| answers.n_known(|line| !answer_lines::is_jump(line))) {
         let answers = count(n, "answer");
         console.progress().say(&format!("Taking up an earlier walk of {answers}; `--restart` forgets them."));
     }
@@ -112,7 +119,7 @@ fn walked(
         Interrupt::register()?.end_at_once()?;
     }
     for checked in &walk.expected {
-        Asked::print(&said(checked, walk.failure, console.is_json))?;
+        AskedPerson::print(&said(checked, walk.failure, console.is_json))?;
     }
     if is_paned {
         let mut panes = Panes::new(&mut *line, answers)?;
@@ -120,10 +127,19 @@ fn walked(
         drop(panes);
         let end = end?;
         let text = ended(walk, &end, line, console)?;
-        return Ok(Answer::Text(text.into_bytes(), if end == End::Left { Status::Interrupted.code() } else { 0 }));
+        return Ok(CommandAnswer::Text(
+            text.into_bytes(),
+            if end == WalkEnd::Left { Status::Interrupted.code() } else { 0 },
+        ));
     }
-    let mut terminal =
-        Asked { line, answers, style: console.out_style, is_json: console.is_json, is_over: false, is_sought: false };
+    let mut terminal = AskedPerson {
+        line,
+        answers,
+        style: console.out_style,
+        is_json: console.is_json,
+        is_over: false,
+        is_sought: false,
+    };
     let end = walk.ask(&mut terminal, is_helped)?;
     if terminal.is_over {
         let is_kept = terminal.answers.is_some() && !walk.judged.is_empty();
@@ -131,12 +147,12 @@ fn walked(
         console.progress().say(&format!("Standard input ended before the walk; {kept}."));
     }
     let text = ended(walk, &end, terminal.line, console)?;
-    Ok(Answer::Text(text.into_bytes(), if end == End::Left { Status::Interrupted.code() } else { 0 }))
+    Ok(CommandAnswer::Text(text.into_bytes(), if end == WalkEnd::Left { Status::Interrupted.code() } else { 0 }))
 }
 
 /// The answers of a file; none if they are those of standard input.
 fn opened(path: &Path, is_restarted: bool) -> Result<Option<Answers>, Failure> {
-    if is_input(path) { Ok(None) } else { written::open(path, is_restarted).map(Some) }
+    if is_input(path) { Ok(None) } else { answer_lines::open(path, is_restarted).map(Some) }
 }
 
 /// Whether it stands for standard input.
@@ -145,8 +161,8 @@ fn is_input(path: &Path) -> bool {
 }
 
 /// A person at a terminal, or a program at a pipe.
-struct Asked<'a> {
-    line: Line<'a>,
+struct AskedPerson<'a> {
+    line: IndentedLine<'a>,
     answers: Option<Answers>,
     style: Style,
     is_json: bool,
@@ -157,8 +173,8 @@ struct Asked<'a> {
 }
 
 /// Where an expectation holds.
-fn said(checked: &Checked, begin: Step, is_json: bool) -> String {
-    let Checked { expectation, broken, n_examined, n_unknown, n_steps, wrong, .. } = checked;
+fn said(checked: &ExpectationCheck, begin: Step, is_json: bool) -> String {
+    let ExpectationCheck { expectation, broken, n_examined, n_unknown, n_steps, wrong, .. } = checked;
     if is_json {
         let line = json_line(&checked.json());
         return String::from_utf8_lossy(&line).into_owned();
@@ -184,22 +200,22 @@ fn said(checked: &Checked, begin: Step, is_json: bool) -> String {
     }
 }
 
-impl Asked<'_> {
+impl AskedPerson<'_> {
     fn print(text: &str) -> Result<(), Failure> {
         let mut out = io::stdout().lock();
         let printed = out.write_all(text.as_bytes()).and_then(|()| out.flush());
         printed.map_err(|error| Failure::error(format!("failed to write to standard output: {error}")))
     }
 
-    fn shown(&mut self, question: &Question<'_>) -> String {
-        let Facts { detail, used, .. } = question.facts;
+    fn shown(&mut self, question: &StepQuestion<'_>) -> String {
+        let StepFacts { detail, used, .. } = question.facts;
         let (title, why) = titled(question);
         let mut lines = vec![String::new(), format!("{title}  {why}").trim_end().to_owned()];
         let place = detail.standing.place.as_ref();
         let path = tree::path(question.calls, detail.standing.step);
         lines.extend((!path.is_empty()).then(|| format!("   {path}")));
         if let Some(source) = place.and_then(|place| (self.line)(&place.file, place.line)) {
-            lines.push(format!("      {}", self.style.paint(Role::Faint, safe(source.trim_start()))));
+            lines.push(format!("      {}", self.style.paint(TextRole::Faint, safe(source.trim_start()))));
         }
         for (index, used) in used.iter().enumerate() {
             let origin = used.origin.as_ref().map(|origin| format!("  ({})", safe(origin))).unwrap_or_default();
@@ -214,14 +230,16 @@ impl Asked<'_> {
     }
 
     /// Keeps an answer. A search is kept as the step that it found, once another answer is given there.
-    fn keep(&mut self, text: &str, reply: &Reply, step: Step) -> Result<(), Failure> {
-        let is_seek = matches!(reply, Reply::Seek(_));
+    fn keep(&mut self, text: &str, reply: &PersonReply, step: Step) -> Result<(), Failure> {
+        let is_seek = matches!(reply, PersonReply::Seek(_));
         let is_sought = std::mem::replace(&mut self.is_sought, is_seek);
-        let Some(answers) = self.answers.as_mut().filter(|_| !is_seek && *reply != Reply::Quit) else { return Ok(()) };
-        if is_sought && *reply != Reply::Undo && !matches!(reply, Reply::Jump(_)) {
+        let Some(answers) = self.answers.as_mut().filter(|_| !is_seek && *reply != PersonReply::Quit) else {
+            return Ok(());
+        };
+        if is_sought && *reply != PersonReply::Undo && !matches!(reply, PersonReply::Jump(_)) {
             answers.add(&format!("g {}", step.0)).map_err(|error| Failure::from_error(&error))?;
         }
-        let text = if let Reply::Jump(to) = reply { format!("g {}", to.0) } else { text.to_owned() };
+        let text = if let PersonReply::Jump(to) = reply { format!("g {}", to.0) } else { text.to_owned() };
         answers.add(&text).map_err(|error| Failure::from_error(&error))
     }
 
@@ -234,8 +252,8 @@ impl Asked<'_> {
         Self::print(&format!("{}\n", what.lines().map(safe).collect::<Vec<_>>().join("\n")))
     }
 
-    fn json(question: &Question<'_>) -> Vec<u8> {
-        let Facts { detail, used, outcome, .. } = question.facts;
+    fn json(question: &StepQuestion<'_>) -> Vec<u8> {
+        let StepFacts { detail, used, outcome, .. } = question.facts;
         let place = detail.standing.place.as_ref();
         json_line(&json!({
             "schema": "git-idd debug question 1",
@@ -259,8 +277,8 @@ impl Asked<'_> {
     }
 }
 
-impl Person for Asked<'_> {
-    fn judge(&mut self, question: &Question<'_>) -> Result<Reply, Failure> {
+impl StepJudge for AskedPerson<'_> {
+    fn judge(&mut self, question: &StepQuestion<'_>) -> Result<PersonReply, Failure> {
         let items = items(question.facts);
         let shown = self.shown(question);
         if let Some(note) = question.note.as_ref().filter(|_| self.is_json) {
@@ -291,7 +309,7 @@ impl Person for Asked<'_> {
                 let n = io::stdin().lock().read_until(b'\n', &mut text).map_err(|error| Failure::from_error(&error))?;
                 if n == 0 {
                     self.is_over = true;
-                    return Ok(Reply::Quit);
+                    return Ok(PersonReply::Quit);
                 }
                 String::from_utf8_lossy(&text).trim().to_owned()
             };
@@ -309,19 +327,19 @@ impl Person for Asked<'_> {
 }
 
 /// What was found, and how it leads to the failure.
-fn ended(walk: &mut Walk, end: &End, line: Line<'_>, console: Console) -> Result<String, Failure> {
-    if let End::Found(step, bug) = end {
+fn ended(walk: &mut DebugWalk, end: &WalkEnd, line: IndentedLine<'_>, console: Console) -> Result<String, Failure> {
+    if let WalkEnd::Found(step, bug) = end {
         walk.explanation = Some(explained::explained(walk, (*step, *bug), line)?);
     }
     if console.is_json {
         let (result, step) = match end {
-            End::Found(step, _) => ("found", Some(step.0)),
-            End::Exhausted => ("exhausted", None),
-            End::Unclear => ("unclear", None),
-            End::Left => ("left", None),
+            WalkEnd::Found(step, _) => ("found", Some(step.0)),
+            WalkEnd::Exhausted => ("exhausted", None),
+            WalkEnd::Unclear => ("unclear", None),
+            WalkEnd::Left => ("left", None),
         };
         let bug = walk.explanation.as_ref().map(|found| found.fault.words());
-        let missing = walk.gap().filter(|_| *end == End::Exhausted).map(|(right, wrong)| [right.0, wrong.0]);
+        let missing = walk.gap().filter(|_| *end == WalkEnd::Exhausted).map(|(right, wrong)| [right.0, wrong.0]);
         let value = json!({
             "schema": "git-idd debug result 1", "result": result, "step": step, "bug": bug, "missing_between": missing,
             "answers": walk.judged.len(), "explanation": walk.explanation.clone().map(Explanation::Walk),
@@ -329,30 +347,30 @@ fn ended(walk: &mut Walk, end: &End, line: Line<'_>, console: Console) -> Result
         return Ok(String::from_utf8_lossy(&json_line(&value)).into_owned());
     }
     match end {
-        End::Found(..) => {}
-        End::Exhausted => return exhausted(walk),
-        End::Unclear => {
+        WalkEnd::Found(..) => {}
+        WalkEnd::Exhausted => return exhausted(walk),
+        WalkEnd::Unclear => {
             return Ok(
                 "\nThe steps that are left were unclear each time. `--from` begins somewhere else, and `z` takes the \
                        last answer back.\n"
                     .to_owned(),
             );
         }
-        End::Left => return Ok("\n".to_owned()),
+        WalkEnd::Left => return Ok("\n".to_owned()),
     }
     let found = walk.explanation.as_ref().map(|found| found.text(console.out_style));
     Ok(format!("\n{}", found.unwrap_or_default()))
 }
 
 /// What the answers say if all steps were judged.
-fn exhausted(walk: &mut Walk) -> Result<String, Failure> {
+fn exhausted(walk: &mut DebugWalk) -> Result<String, Failure> {
     let Some((right, wrong)) = walk.gap() else {
         return Ok("\nAll steps up to the failure were judged, and none is the first wrong one: code may be \
                    missing, or an answer is wrong (`z` takes it back).\n"
             .to_owned());
     };
     let (right, wrong) = (walk.facts(right)?, walk.facts(wrong)?);
-    let name = |facts: &Facts| format!("step {}, {}", facts.detail.standing.step.0, at(facts));
+    let name = |facts: &StepFacts| format!("step {}, {}", facts.detail.standing.step.0, at(facts));
     Ok(format!(
         "\nCode is missing between {} and {}: a value is right after the first, and wrong at the second.\n",
         name(&right),

@@ -1,6 +1,6 @@
 //! `git idd doctor`: what the system permits, and how it can permit more.
 
-use crate::console::Answer;
+use crate::console::CommandAnswer;
 use idd_session::context::Context;
 use idd_session::failure::Failure;
 use idd_session::sandboxes;
@@ -10,7 +10,7 @@ use idd_world::repo::locate::Location;
 use std::fmt::Write as _;
 
 /// Tries what a hunt would use, and removes it again.
-pub fn run(location: &Location, context: &Context) -> Result<Answer, Failure> {
+pub fn run(location: &Location, context: &Context) -> Result<CommandAnswer, Failure> {
     let root = sandboxes::trial(context)?;
     let place = ProbePlace::try_out(location, &root, &context.environment);
     files::remove(&root).map_err(|error| Failure::error(format!("failed to remove a trial: {error}")))?;
@@ -43,7 +43,7 @@ pub fn run(location: &Location, context: &Context) -> Result<Answer, Failure> {
             }
         }
     }
-    Ok(Answer::Done(said.trim_end().to_owned(), 0))
+    Ok(CommandAnswer::Done(said.trim_end().to_owned(), 0))
 }
 
 /// How files of the user become visible without an overlay.

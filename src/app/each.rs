@@ -4,28 +4,28 @@
 //! one of them that is found again is not reduced again. All hunts use the same checkouts, so a build of one serves the next.
 
 use crate::commands;
-use crate::console::{Answer, Console};
+use crate::console::{CommandAnswer, Console};
 use crate::progress::Volume;
 use idd_base::plural::count;
 use idd_report::escape::Terminal;
-use idd_report::style::Role;
+use idd_report::style::TextRole;
 use idd_report::{Commit, Report, Status, Untrusted};
 use idd_session::context::Context;
 use idd_session::failure::Failure;
-use idd_session::listed;
-use idd_session::listed::{Each, Listed};
 use idd_session::order::HuntOrder;
 use idd_session::sandboxes::kept_crew;
 use idd_session::talk::Talk as _;
+use idd_session::test_list;
+use idd_session::test_list::{Each, Listed};
 use idd_world::repo::locate::Location;
 use idd_world::repo::{graph, private};
-use idd_world::run::kept_crew::KeptCrew;
+use idd_world::run::kept_executor::KeptExecutor;
 use serde::Serialize;
 use std::fmt::Write as _;
 
 /// The result for one test.
 #[derive(Serialize)]
-struct Found {
+struct TestResult {
     test: Untrusted,
     status: String,
     first_bad: Option<Commit>,
@@ -43,12 +43,12 @@ struct Found {
 #[derive(Serialize)]
 struct All<'f> {
     schema: &'static str,
-    tests: &'f [Found],
+    tests: &'f [TestResult],
 }
 
 /// Hunts all tests.
-pub fn run(each: &Each, location: &Location, context: &Context, console: Console) -> Result<Answer, Failure> {
-    let tests = listed::read(&each.source, &context.directory, &context.environment)?;
+pub fn run(each: &Each, location: &Location, context: &Context, console: Console) -> Result<CommandAnswer, Failure> {
+    let tests = test_list::read(&each.source, &context.directory, &context.environment)?;
     let mut progress = console.progress();
     progress.say(&format!("Hunting {}.", count(tests.len(), "test")));
     let quiet = Console { is_json: true, volume: Volume::Quiet, ..console };
@@ -62,7 +62,7 @@ pub fn run(each: &Each, location: &Location, context: &Context, console: Console
         // All tests have the same one, even if the branch moves.
         order.history.bad = head.to_string();
     }
-    let mut found: Vec<Found> = Vec::new();
+    let mut found: Vec<TestResult> = Vec::new();
     for (nth, test) in tests.iter().enumerate() {
         let hunt = HuntOrder { command: test.command(&order.command), ..order.clone() };
         let result = told(test, one(hunt, location, context, quiet));
@@ -83,7 +83,7 @@ pub fn run(each: &Each, location: &Location, context: &Context, console: Console
             break;
         }
     }
-    context.crew.iter().for_each(KeptCrew::close);
+    context.crew.iter().for_each(KeptExecutor::close);
     let is_whole = found.len() == tests.len() && found.iter().all(|found| found.first_bad.is_some());
     let code = match found.last() {
         Some(last) if last.status == Status::Interrupted.word() => Status::Interrupted.code(),
@@ -93,25 +93,25 @@ pub fn run(each: &Each, location: &Location, context: &Context, console: Console
     if console.is_json {
         let mut text = serde_json::to_vec(&All { schema: "git-idd each 1", tests: &found })?;
         text.push(b'\n');
-        return Ok(Answer::Text(text, code));
+        return Ok(CommandAnswer::Text(text, code));
     }
-    Ok(Answer::Text(text(&found, tests.len() - found.len(), console).into_bytes(), code))
+    Ok(CommandAnswer::Text(text(&found, tests.len() - found.len(), console).into_bytes(), code))
 }
 
 /// A hunt; a failure becomes a report.
 fn one(order: HuntOrder, location: &Location, context: &Context, console: Console) -> Report {
     match commands::start(order, None, location, context, console) {
-        Ok(Answer::Report(report, ..)) => *report,
+        Ok(CommandAnswer::Report(report, ..)) => *report,
         Ok(_) => Report::new(Status::Error, Status::Error.meaning()),
         Err(failure) => failure.report(),
     }
 }
 
-fn told(test: &Listed, report: Report) -> Found {
+fn told(test: &Listed, report: Report) -> TestResult {
     let is_found = matches!(report.status, Status::Found | Status::Unfixed | Status::Culprit);
     let is_told = report.first_bad.is_some();
     let why = report.error.as_ref().map_or_else(|| report.sentence.clone(), |error| error.message.clone());
-    Found {
+    TestResult {
         test: Untrusted::from(test.name.clone()),
         status: report.status.word().to_owned(),
         first_bad: report.first_bad.as_ref().filter(|_| is_found).map(|first| first.commit.clone()),
@@ -125,11 +125,11 @@ fn told(test: &Listed, report: Report) -> Found {
 /// The tests by their culprits; those that are not reliable first.
 ///
 /// - `n_left`: tests that were not hunted because the user stopped the rest.
-fn text(found: &[Found], n_left: usize, console: Console) -> String {
+fn text(found: &[TestResult], n_left: usize, console: Console) -> String {
     let style = console.out_style;
     let mut text = String::new();
-    let name = |found: &Found| Terminal.line(&found.test);
-    let list = |text: &mut String, title: String, tests: &[&Found]| {
+    let name = |found: &TestResult| Terminal.line(&found.test);
+    let list = |text: &mut String, title: String, tests: &[&TestResult]| {
         let _ = writeln!(text, "{title}");
         for test in tests {
             let hunt = test.hunt.as_ref().map(|hunt| format!("  ({hunt})")).unwrap_or_default();
@@ -138,9 +138,9 @@ fn text(found: &[Found], n_left: usize, console: Console) -> String {
         }
         text.push('\n');
     };
-    let flaky: Vec<&Found> = found.iter().filter(|found| found.flaky).collect();
+    let flaky: Vec<&TestResult> = found.iter().filter(|found| found.flaky).collect();
     if !flaky.is_empty() {
-        list(&mut text, style.paint(Role::Warning, "Not reliable: they fail now and then").to_string(), &flaky);
+        list(&mut text, style.paint(TextRole::Warning, "Not reliable: they fail now and then").to_string(), &flaky);
     }
     let mut commits: Vec<&Commit> = Vec::new();
     for commit in found.iter().filter_map(|found| found.first_bad.as_ref()) {
@@ -149,9 +149,9 @@ fn text(found: &[Found], n_left: usize, console: Console) -> String {
         }
     }
     for commit in &commits {
-        let is_of = |found: &&Found| found.first_bad.as_ref().is_some_and(|first| first.commit == commit.commit);
-        let tests: Vec<&Found> = found.iter().filter(is_of).collect();
-        let id = style.paint(Role::Commit, commit.commit.short());
+        let is_of = |found: &&TestResult| found.first_bad.as_ref().is_some_and(|first| first.commit == commit.commit);
+        let tests: Vec<&TestResult> = found.iter().filter(is_of).collect();
+        let id = style.paint(TextRole::Commit, commit.commit.short());
         let title = format!(
             "{id} {} ({}) broke {}:",
             Terminal.line(&commit.subject),
@@ -160,7 +160,7 @@ fn text(found: &[Found], n_left: usize, console: Console) -> String {
         );
         list(&mut text, title, &tests);
     }
-    let others: Vec<&Found> = found.iter().filter(|found| found.first_bad.is_none() && !found.flaky).collect();
+    let others: Vec<&TestResult> = found.iter().filter(|found| found.first_bad.is_none() && !found.flaky).collect();
     if !others.is_empty() {
         list(&mut text, "No commit was found for:".to_owned(), &others);
     }

@@ -1,17 +1,17 @@
 //! `git idd explain`: runs the driver and prints the explanation.
 
-use crate::console::{Answer, Console};
+use crate::console::{CommandAnswer, Console};
 use crate::progress::Volume;
 use crate::trace::json_line;
 use idd_base::plural::count;
 use idd_report::Status;
-use idd_report::chain::{Chain, Figures, Kind, Switched, Which};
+use idd_report::chain::{EffectKind, Figures, InstanceChoice, ReportChain, Switched};
 use idd_report::escape::{Terminal, Untrusted};
 use idd_report::explanation::Explanation;
-use idd_report::outline::{Entry, outline};
-use idd_report::style::Role;
+use idd_report::outline::{OutlineLine, outline};
+use idd_report::style::TextRole;
 use idd_session::context::Context;
-use idd_session::explain::change::Sources;
+use idd_session::explain::change::TreeSources;
 use idd_session::explain::model::Explained;
 use idd_session::failure::Failure;
 use idd_session::order::ExplainOrder;
@@ -52,11 +52,16 @@ fn doubt(switched: &Switched) -> String {
 }
 
 /// Explains, and prints the chain; one that a signal cut off has the exit code of an interrupt.
-pub fn run(order: &ExplainOrder, location: &Location, context: &Context, console: Console) -> Result<Answer, Failure> {
+pub fn run(
+    order: &ExplainOrder,
+    location: &Location,
+    context: &Context,
+    console: Console,
+) -> Result<CommandAnswer, Failure> {
     let explained = idd_session::explain::run(order, location, context, &mut console.progress())?;
     let is_interrupted = explained.is_interrupted;
     let bytes = printed(explained, console);
-    Ok(if is_interrupted { Answer::Text(bytes, Status::Interrupted.code()) } else { Answer::Page(bytes) })
+    Ok(if is_interrupted { CommandAnswer::Text(bytes, Status::Interrupted.code()) } else { CommandAnswer::Page(bytes) })
 }
 
 fn printed(explained: Explained, console: Console) -> Vec<u8> {
@@ -68,7 +73,7 @@ fn printed(explained: Explained, console: Console) -> Vec<u8> {
 }
 
 /// The explanation for people, with the lines of the explained version.
-pub fn with_sources(chain: Chain, mut sources: Sources, console: Console) -> String {
+pub fn with_sources(chain: ReportChain, mut sources: TreeSources, console: Console) -> String {
     let mut source = |file: &Untrusted, line: u64| {
         sources.line(&String::from_utf8_lossy(file.as_bytes()), u32::try_from(line).ok()?)
     };
@@ -78,7 +83,7 @@ pub fn with_sources(chain: Chain, mut sources: Sources, console: Console) -> Str
 /// The explanation for people.
 ///
 /// - `source`: returns a line of a file.
-fn text(chain: Chain, source: &mut dyn FnMut(&Untrusted, u64) -> Option<String>, console: Console) -> String {
+fn text(chain: ReportChain, source: &mut dyn FnMut(&Untrusted, u64) -> Option<String>, console: Console) -> String {
     let chain = chain.joined();
     let mut text = String::new();
     let mut line = |line: String| writeln!(text, "{line}").expect("a string takes all");
@@ -103,29 +108,29 @@ fn text(chain: Chain, source: &mut dyn FnMut(&Untrusted, u64) -> Option<String>,
         line(String::new());
     }
     let mut step =
-        |(file, number): (&Option<Untrusted>, Option<u64>), (in_change, which): (bool, Which), what: &str| {
+        |(file, number): (&Option<Untrusted>, Option<u64>), (in_change, which): (bool, InstanceChoice), what: &str| {
             let (Some(file), Some(number)) = (file, number.filter(|number| *number > 0)) else {
                 return line(format!("  {what}"));
             };
             let mark = if in_change { "*" } else { " " };
             line(format!("{mark} {}:{number}{}  {what}", safe(file), which.behind()));
             if let Some(source) = source(file, number) {
-                line(format!("      {}", style.paint(Role::Faint, safe(&source.into()))));
+                line(format!("      {}", style.paint(TextRole::Faint, safe(&source.into()))));
             }
         };
     let mut is_told = false;
     let is_verbose = console.volume == Volume::Verbose;
-    let entries = if is_verbose { chain.links.iter().map(Entry::Link).collect() } else { outline(&chain.links) };
+    let entries = if is_verbose { chain.links.iter().map(OutlineLine::Link).collect() } else { outline(&chain.links) };
     for entry in &entries {
         match entry {
-            Entry::Link(found) => {
-                let difference = found.difference(&safe).filter(|_| found.kind != Kind::Change && !is_told);
+            OutlineLine::Link(found) => {
+                let difference = found.difference(&safe).filter(|_| found.kind != EffectKind::Change && !is_told);
                 is_told |= found.was.is_some();
                 let clauses = [Some(found.clause(&safe)), difference, found.finding(&safe)];
                 let what: Vec<String> = clauses.into_iter().flatten().collect();
                 step((&found.file, found.line), (found.in_change, found.which), &what.join("; "));
             }
-            other => step((&None, None), (false, Which::default()), &other.words().unwrap_or_default()),
+            other => step((&None, None), (false, InstanceChoice::default()), &other.words().unwrap_or_default()),
         }
     }
     let failure = &chain.failure;
@@ -207,7 +212,7 @@ mod tests {
             "chain": (0..6).map(link).collect::<Vec<_>>(),
             "failure": { "what": "the program fails", "file": null, "line": null, "in_change": false },
         });
-        let mut chain: Chain = serde_json::from_value(chain).unwrap();
+        let mut chain: ReportChain = serde_json::from_value(chain).unwrap();
         chain.summary = chain.in_short().map(Untrusted::from);
         let printed = text(chain, &mut |_, _| None, Console::plain());
         insta::assert_snapshot!(printed, @r"

@@ -5,7 +5,7 @@
 
 use crate::args::UsageError;
 use idd_report::escape::Terminal;
-use idd_report::style::{Role, Style};
+use idd_report::style::{Style, TextRole};
 use idd_report::{Status, Untrusted};
 use idd_session::failure::Failure;
 use std::io;
@@ -13,9 +13,9 @@ use std::io::Write;
 
 /// Prints a failure for people; `err` is stderr.
 pub fn write(failure: &Failure, style: Style, err: &mut dyn Write) -> io::Result<()> {
-    writeln!(err, "{} {}", style.paint(Role::Removed, "error:"), Terminal.line(&failure.message))?;
+    writeln!(err, "{} {}", style.paint(TextRole::Removed, "error:"), Terminal.line(&failure.message))?;
     match &failure.hint {
-        Some(hint) => writeln!(err, "\n{} {}", style.paint(Role::Warning, "hint:"), Terminal.line(hint)),
+        Some(hint) => writeln!(err, "\n{} {}", style.paint(TextRole::Warning, "hint:"), Terminal.line(hint)),
         None => Ok(()),
     }
 }
@@ -28,7 +28,7 @@ impl From<UsageError> for Failure {
 
 /// Prints a warning, a sentence with a full stop; `err` is stderr.
 pub fn warn(warning: &Untrusted, style: Style, err: &mut dyn Write) -> io::Result<()> {
-    writeln!(err, "{} {}", style.paint(Role::Warning, "warning:"), Terminal.line(warning))
+    writeln!(err, "{} {}", style.paint(TextRole::Warning, "warning:"), Terminal.line(warning))
 }
 
 #[cfg(test)]

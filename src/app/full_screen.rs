@@ -17,7 +17,7 @@ use idd_report::Status;
 use idd_session::failure::Failure;
 use idd_session::interrupt;
 use idd_session::interrupt::Interrupt;
-use idd_world::process::Watch as _;
+use idd_world::process::CommandWatch as _;
 
 /// The longest wait for a key before a signal is looked for.
 pub const PATIENCE: Duration = Duration::from_millis(200);

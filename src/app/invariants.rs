@@ -7,7 +7,7 @@ use crate::trace::json_line;
 use idd_base::plural::count;
 use idd_report::escape::{Terminal, Untrusted};
 use idd_report::explanation::Explanation;
-use idd_report::invariants::{Invariants, Skipped, Statement};
+use idd_report::invariants::{InvariantStatement, Invariants, Skipped};
 use idd_session::context::Context;
 use idd_session::failure::Failure;
 use idd_session::invariants::InvariantsOrder;
@@ -49,7 +49,7 @@ fn safe(text: &Untrusted) -> String {
 }
 
 /// The text of the result.
-struct Listing {
+struct InvariantsText {
     text: String,
     is_verbose: bool,
     /// The widths of the columns of places and functions, in characters.
@@ -58,12 +58,12 @@ struct Listing {
 
 /// The statements for people.
 pub fn text(found: &Invariants, is_verbose: bool) -> String {
-    let width = |name: &dyn Fn(&Statement) -> String| {
+    let width = |name: &dyn Fn(&InvariantStatement) -> String| {
         let widths = found.shown().map(|one| name(one).chars().count());
         widths.filter(|width| *width <= MAX_WIDTH).max().unwrap_or(0)
     };
     let widths = (width(&place), width(&|one| if one.is_initial() { String::new() } else { safe(&one.function) }));
-    let mut listing = Listing { text: String::new(), is_verbose, widths };
+    let mut listing = InvariantsText { text: String::new(), is_verbose, widths };
     listing.head(found);
     listing.statements(found);
     listing.end(found);
@@ -71,7 +71,7 @@ pub fn text(found: &Invariants, is_verbose: bool) -> String {
 }
 
 /// `src/parse.c:8`.
-fn place(statement: &Statement) -> String {
+fn place(statement: &InvariantStatement) -> String {
     match (&statement.file, statement.line) {
         (Some(file), Some(line)) => format!("{}:{line}", safe(file)),
         _ => "?".to_owned(),
@@ -82,7 +82,7 @@ fn number(n: u64, noun: &str) -> String {
     count(usize::try_from(n).unwrap_or(usize::MAX), noun)
 }
 
-impl Listing {
+impl InvariantsText {
     fn put(&mut self, line: &str) {
         writeln!(self.text, "{}", line.trim_end()).expect("a string takes all");
     }
@@ -148,7 +148,7 @@ impl Listing {
         }
     }
 
-    fn statement(&mut self, statement: &Statement, notes: &[&str]) {
+    fn statement(&mut self, statement: &InvariantStatement, notes: &[&str]) {
         self.conditions(&statement.invariant);
         self.skipped(&statement.skipped);
         let source = statement.source.as_ref().map_or_else(|| "?".to_owned(), |source| self.short(source));
@@ -266,7 +266,7 @@ mod tests {
     fn of_a_long_slice_both_ends_are_printed() {
         let mut found = samples::invariants();
         let last = found.statements.last().unwrap().clone();
-        found.statements.extend((0..200).map(|step| Statement { step: last.step + 1 + step, ..last.clone() }));
+        found.statements.extend((0..200).map(|step| InvariantStatement { step: last.step + 1 + step, ..last.clone() }));
         let n_more = found.statements.iter().filter(|one| !one.is_initial()).count() - N_ENDS.0 - N_ENDS.1;
         assert!(
             text(&found, false)

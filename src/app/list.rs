@@ -1,14 +1,14 @@
 //! `git idd list`: the stored hunts.
 
-use crate::console::{Answer, Console};
+use crate::console::{CommandAnswer, Console};
 use idd_base::plural::count;
 use idd_report::escape::{Json, Terminal};
-use idd_report::style::Role;
+use idd_report::style::TextRole;
 use idd_report::text::rows::cut;
 use idd_report::views::views;
 use idd_report::{Commit, Report, Status, Untrusted, commit};
 use idd_session::failure::Failure;
-use idd_session::kept::Kept;
+use idd_session::kept::KeptHunt;
 use idd_session::order::TestCommand;
 use idd_session::{kept, saved};
 use idd_world::repo::locate::Location;
@@ -23,7 +23,7 @@ const MAX_TEST: usize = 40;
 
 /// One line of the list.
 #[derive(Debug, Default, Serialize)]
-struct Row {
+struct ListRow {
     id: String,
     /// RFC 3339; `None` if the journal cannot be read.
     started: Option<String>,
@@ -45,7 +45,7 @@ struct Row {
 }
 
 /// Prints the hunts, the newest first; without those whose test could not be run at all.
-pub fn run(location: &Location, console: Console) -> Result<Answer, Failure> {
+pub fn run(location: &Location, console: Console) -> Result<CommandAnswer, Failure> {
     let own = kept::own(location);
     let default = kept::newest_finding(location, None).map(|(kept, _)| kept.id).ok();
     let mut rows = Vec::new();
@@ -55,31 +55,34 @@ pub fn run(location: &Location, console: Console) -> Result<Answer, Failure> {
             continue;
         }
         let (is_own, is_default) = (own.contains(&id), default.as_ref() == Some(&id));
-        rows.push(Row { is_own, is_default, ..row(id, kept, location)? });
+        rows.push(ListRow { is_own, is_default, ..row(id, kept, location)? });
     }
     if console.is_json {
-        return Ok(Answer::Text(json(&rows)?, 0));
+        return Ok(CommandAnswer::Text(json(&rows)?, 0));
     }
     if rows.is_empty() {
-        return Ok(Answer::Text(b"No hunt is kept in this repository; `git idd <test-cmd>` starts one.\n".to_vec(), 0));
+        return Ok(CommandAnswer::Text(
+            b"No hunt is kept in this repository; `git idd <test-cmd>` starts one.\n".to_vec(),
+            0,
+        ));
     }
     // A row that is broken is no row of a table.
     let columns = console.look().columns;
     let shown: String = text(&rows, console).lines().map(|row| cut(row, columns) + "\n").collect();
-    Ok(Answer::Page(shown.into_bytes()))
+    Ok(CommandAnswer::Page(shown.into_bytes()))
 }
 
-fn row(id: String, kept: Result<Kept, Failure>, location: &Location) -> Result<Row, Failure> {
-    let row = Row { id, status: "unreadable".to_owned(), day_and_time: "-".to_owned(), ..Row::default() };
+fn row(id: String, kept: Result<KeptHunt, Failure>, location: &Location) -> Result<ListRow, Failure> {
+    let row = ListRow { id, status: "unreadable".to_owned(), day_and_time: "-".to_owned(), ..ListRow::default() };
     let kept = match kept {
         Ok(kept) => kept,
-        Err(failure) => return Ok(Row { other: Terminal.line(&failure.message), ..row }),
+        Err(failure) => return Ok(ListRow { other: Terminal.line(&failure.message), ..row }),
     };
     let started = commit::Started::new(kept.replay.plan.started_at_unix);
     let test = saved::plan(&kept.replay).ok().map(|plan| command_line(&plan.order.command, plan.is_minimize));
     let report = kept.report().ok();
     let other = report.as_ref().map(other).unwrap_or_default();
-    Ok(Row {
+    Ok(ListRow {
         started: Some(started.to_string()),
         day_and_time: started.minute(),
         status: kept.state(location)?,
@@ -107,21 +110,21 @@ fn other(report: &Report) -> String {
 
 /// The object of `--json`.
 #[derive(Serialize)]
-struct List<'a> {
+struct ListObject<'a> {
     schema: &'static str,
-    hunts: &'a [Row],
+    hunts: &'a [ListRow],
 }
 
-fn json(rows: &[Row]) -> Result<Vec<u8>, Failure> {
+fn json(rows: &[ListRow]) -> Result<Vec<u8>, Failure> {
     let mut text = Vec::new();
     let mut serializer = serde_json::Serializer::with_formatter(&mut text, Json);
-    let list = List { schema: SCHEMA, hunts: rows };
+    let list = ListObject { schema: SCHEMA, hunts: rows };
     list.serialize(&mut serializer)?;
     text.push(b'\n');
     Ok(text)
 }
 
-fn text(rows: &[Row], console: Console) -> String {
+fn text(rows: &[ListRow], console: Console) -> String {
     let style = console.out_style;
     let cells = rows.iter().map(|row| {
         let test = row.test.as_ref().map(|test| Terminal.line(test)).unwrap_or_default();
@@ -146,7 +149,7 @@ fn text(rows: &[Row], console: Console) -> String {
             let mark = if row.is_default { '*' } else { ' ' };
             let culprit = match &row.first_bad {
                 Some(commit) => {
-                    let short = style.paint(Role::Commit, commit.commit.short());
+                    let short = style.paint(TextRole::Commit, commit.commit.short());
                     format!("{short} {}", Terminal.line(&commit.subject))
                 }
                 None => row.other.clone(),

@@ -1,7 +1,7 @@
 //! `git idd log`: the probes of a hunt.
 
 use crate::args::options::LogFormat;
-use crate::console::{Answer, Console};
+use crate::console::{CommandAnswer, Console};
 use idd_base::outcome::{Observation, TimeLimits};
 use idd_base::plural::count;
 use idd_base::revision::{CommitId, Revision};
@@ -9,7 +9,7 @@ use idd_report::Untrusted;
 use idd_report::escape::Terminal;
 use idd_report::text::duration;
 use idd_session::failure::Failure;
-use idd_session::kept::Kept;
+use idd_session::kept::KeptHunt;
 use idd_session::saved;
 use idd_session::story::ending;
 use idd_world::cache::{Key, Observations, Want};
@@ -21,7 +21,7 @@ use std::fmt::Write as _;
 use std::time::Duration;
 
 /// Prints the verdicts of a hunt.
-pub fn verdicts(format: LogFormat, kept: &Kept, location: &Location) -> Result<Answer, Failure> {
+pub fn verdicts(format: LogFormat, kept: &KeptHunt, location: &Location) -> Result<CommandAnswer, Failure> {
     let user = private::open(&location.git_directory)?;
     let verdicts = saved::verdicts(location, &kept.id)?;
     let (first_bad, last_good) = kept.report().map_or((None, None), |report| {
@@ -68,7 +68,7 @@ pub fn verdicts(format: LogFormat, kept: &Kept, location: &Location) -> Result<A
         let hash = if format == LogFormat::Bisect { "# " } else { "" };
         let _ = writeln!(text, "{hash}{}: {}", sought.words().first, named(&user, commit));
     }
-    Ok(Answer::Page(text.into_bytes()))
+    Ok(CommandAnswer::Page(text.into_bytes()))
 }
 
 fn named(user: &Repository, commit: CommitId) -> String {
@@ -82,7 +82,7 @@ fn shown(text: &str) -> String {
 }
 
 /// Prints every probe that was run, with its number.
-pub fn probes(kept: &Kept, location: &Location) -> Result<Answer, Failure> {
+pub fn probes(kept: &KeptHunt, location: &Location) -> Result<CommandAnswer, Failure> {
     let mut ran: Vec<(u64, String, Duration)> = Vec::new();
     let mut answers: HashMap<u64, AnswerRecord> = HashMap::new();
     let mut counts: HashMap<u64, String> = HashMap::new();
@@ -107,13 +107,13 @@ pub fn probes(kept: &Kept, location: &Location) -> Result<Answer, Failure> {
         let took = duration(took.as_secs_f64());
         let _ = writeln!(text, "{sequence:>6}  {phase:<9}  {revision:<12}  {outcome:<18}  {ending} ({took})");
     }
-    Ok(Answer::Page(text.into_bytes()))
+    Ok(CommandAnswer::Page(text.into_bytes()))
 }
 
 /// Prints the output of a probe.
 ///
 /// - `name`: the number of a probe; or a revision, for the probe that decided its verdict.
-pub fn output(name: &str, kept: &Kept, location: &Location, console: Console) -> Result<Answer, Failure> {
+pub fn output(name: &str, kept: &KeptHunt, location: &Location, console: Console) -> Result<CommandAnswer, Failure> {
     let user = private::open(&location.git_directory)?;
     let sought = saved::plan(&kept.replay).map(|plan| plan.order.history.find).unwrap_or_default();
     let mut answers = Vec::new();
@@ -185,14 +185,14 @@ pub fn output(name: &str, kept: &Kept, location: &Location, console: Console) ->
     if !bytes.ends_with(b"\n") {
         bytes.push(b'\n');
     }
-    Ok(Answer::Page(bytes))
+    Ok(CommandAnswer::Page(bytes))
 }
 
 /// The answer that decided the verdict of a revision.
 fn of_revision(
     name: &str,
     answers: Vec<AnswerRecord>,
-    kept: &Kept,
+    kept: &KeptHunt,
     user: &Repository,
 ) -> Result<AnswerRecord, Failure> {
     let (name_shown, id) = (shown(name), &kept.id);
@@ -215,7 +215,7 @@ fn of_revision(
 /// The last such observation of the hunt, with its number.
 fn observed(
     location: &Location,
-    kept: &Kept,
+    kept: &KeptHunt,
     is_meant: impl Fn(u64, &str) -> bool,
 ) -> Result<Option<(Option<u64>, Observation)>, Failure> {
     let mut found = None;
@@ -258,7 +258,9 @@ mod tests {
         }
         drop(again);
         let kept = kept::newest(world.location(), None).unwrap();
-        let Ok(Answer::Page(text)) = verdicts(LogFormat::Bisect, &kept, world.location()) else { panic!("no page") };
+        let Ok(CommandAnswer::Page(text)) = verdicts(LogFormat::Bisect, &kept, world.location()) else {
+            panic!("no page")
+        };
         let text = String::from_utf8(text).unwrap();
         for (commit, word) in [(0, "bad"), (3, "good")] {
             assert!(text.contains(&format!("# {word}, aside from the search: [{}]", world.commits[commit])), "{text}");

@@ -12,25 +12,25 @@ use crate::console::Console;
 use crate::failure::warn;
 use idd_report::escape::Terminal;
 use idd_report::style::Style;
-use idd_report::text::{Detail, Look};
+use idd_report::text::{DetailLevel, TextLook};
 use idd_report::{Report, Status, Untrusted, summary, text};
 use idd_session::context::Context;
 use idd_world::process;
-use idd_world::process::Printed;
+use idd_world::process::OutputDestination;
 
 /// The time limit of the command, because other programs wait for the exit code of the hunt.
 const MAX_TIME: Duration = Duration::from_secs(60);
 
 /// The command of `--notify`.
 #[derive(Debug)]
-pub struct Notice {
-    words: Words,
+pub struct NotifyCommand {
+    words: NotifyWords,
     /// The command that was started while the hunt goes on.
     earlier: Mutex<Option<JoinHandle<()>>>,
 }
 
 #[derive(Debug, Clone)]
-struct Words {
+struct NotifyWords {
     /// A shell line.
     line: String,
     /// The test of the hunt.
@@ -39,12 +39,12 @@ struct Words {
     interrupt: Arc<AtomicBool>,
 }
 
-impl Notice {
+impl NotifyCommand {
     /// A shell line, for a hunt with this test.
     ///
     /// - `interrupt`: set when the user interrupts.
     pub fn new(line: String, test: Untrusted, interrupt: &Arc<AtomicBool>) -> Self {
-        let words = Words { line, test, interrupt: Arc::clone(interrupt) };
+        let words = NotifyWords { line, test, interrupt: Arc::clone(interrupt) };
         Self { words, earlier: Mutex::default() }
     }
 
@@ -77,7 +77,7 @@ impl Notice {
     }
 }
 
-impl Words {
+impl NotifyWords {
     fn give(&self, report: &Report, context: &Context, console: Console) {
         if let Err(said) = self.tell(report, context) {
             // If stderr is closed, this cannot be reported.
@@ -96,7 +96,7 @@ impl Words {
         environment.extend(variables.map(|(name, value)| (name.into(), OsString::from_vec(value.into_bytes()))));
         let told = told(report).map_err(|error| format!("the finding cannot be written for `--notify`: {error}"))?;
         let words = [OsStr::new("-c"), OsStr::new(&self.line)];
-        let what = (told, Printed::ToStderr, Some((MAX_TIME, &*self.interrupt)));
+        let what = (told, OutputDestination::ToStderr, Some((MAX_TIME, &*self.interrupt)));
         match process::feed(OsStr::new("sh"), &words, (&context.directory, &environment), what) {
             Ok(Some(0)) => Ok(()),
             Ok(Some(code)) => Err(format!("the command of `--notify` ended with {code}")),
@@ -117,7 +117,8 @@ fn told(report: &Report) -> io::Result<Vec<u8>> {
     if let Some(error) = &report.error {
         told.extend(format!("error: {}\n", Terminal.line(&error.message)).bytes());
     }
-    let look = Look { style: Style::PLAIN, is_raw: false, detail: Detail::Full, columns: None, is_older: false };
+    let look =
+        TextLook { style: Style::PLAIN, is_raw: false, detail: DetailLevel::Full, columns: None, is_older: false };
     text::write(report, &[], look, &mut told)?;
     Ok(told)
 }

@@ -4,8 +4,8 @@
 //! change of many thousand lines) does not look at the clock, so a thread does.
 
 use crate::announce::Announced;
-use crate::console::{Answer, Console};
-use crate::program::give;
+use crate::console::{CommandAnswer, Console};
+use crate::give;
 use idd_report::{Report, Status};
 use idd_session::context::Context;
 use idd_session::saved::Saved;
@@ -65,11 +65,11 @@ impl Overdue {
 }
 
 /// The result of a hunt that did not end in time; `None` if it is printed now.
-fn learned(hunt: Option<BudgetedHunt>, budget: Duration, location: &Location) -> Option<Answer> {
+fn learned(hunt: Option<BudgetedHunt>, budget: Duration, location: &Location) -> Option<CommandAnswer> {
     let Some(BudgetedHunt { id, seconds_before, announced }) = hunt else {
         let report =
             Report::new(Status::Budget, "The budget ended before the first test: the files were still being read.");
-        return Some(Answer::Report(Box::new(report), Vec::new(), None, None));
+        return Some(CommandAnswer::Report(Box::new(report), Vec::new(), None, None));
     };
     let kept = kept::newest(location, Some(&id)).ok()?;
     if kept.replay.status.is_some() {
@@ -82,5 +82,5 @@ fn learned(hunt: Option<BudgetedHunt>, budget: Duration, location: &Location) ->
     let seconds = seconds_before + budget.as_secs_f64();
     let mut report = Report { status: Status::Budget, sentence, seconds, ..report };
     kept.update_costs(&mut report);
-    Some(Answer::Report(Box::new(report), Vec::new(), None, announced.commit()))
+    Some(CommandAnswer::Report(Box::new(report), Vec::new(), None, announced.commit()))
 }

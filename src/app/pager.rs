@@ -6,7 +6,7 @@ use std::os::unix::ffi::OsStrExt as _;
 use idd_session::context::Context;
 use idd_session::interrupt::Interrupt;
 use idd_world::process;
-use idd_world::process::Printed;
+use idd_world::process::OutputDestination;
 use idd_world::repo::locate;
 
 /// Shows `text` with the pager that git would use (`GIT_PAGER`, `core.pager`, `PAGER`, else `less`).
@@ -35,7 +35,7 @@ pub fn page(text: &[u8], context: &Context) -> bool {
         OsStr::new("sh"),
         &words,
         (&context.directory, &environment),
-        (text.to_vec(), Printed::Here, None),
+        (text.to_vec(), OutputDestination::Here, None),
     );
     !matches!(shown, Err(_) | Ok(Some(126 | 127)))
 }

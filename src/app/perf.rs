@@ -1,17 +1,17 @@
 //! `git idd --perf`: finds the commit since which a command needs more time or memory.
 
-use crate::console::{Answer, Console};
+use crate::console::{CommandAnswer, Console};
 use crate::unknown;
 use idd_report::Status;
 use idd_session::context::Context;
 use idd_session::failure::Failure;
 use idd_session::interrupt::Interrupt;
-use idd_session::judged::Scene;
-use idd_session::kept::Kept;
+use idd_session::kept::KeptHunt;
 use idd_session::order::{HuntOrder, Perf};
 use idd_session::perf::{peak, places};
 use idd_session::plan::Plan;
 use idd_session::saved::Saved;
+use idd_session::verdict_records::HuntScene;
 use idd_session::{kept, perf, saved};
 use idd_world::repo::locate::Location;
 use idd_world::repo::private;
@@ -29,24 +29,24 @@ pub fn start(
     location: &Location,
     context: &Context,
     console: Console,
-) -> Result<Answer, Failure> {
+) -> Result<CommandAnswer, Failure> {
     places::check(perf.measure)?;
     unknown::refuse(&order, location, context)?;
     let user = private::open(&location.git_directory)?;
     let plan = Plan::new(order, None, location, &user, context)?;
     let saved = saved::open(&plan, location, None, false)?;
-    let scene = Scene { plan: &plan, location, context, user: &user };
+    let scene = HuntScene { plan: &plan, location, context, user: &user };
     hunt(&scene, saved, perf, console)
 }
 
 /// Goes on with a hunt.
 pub fn resume(
-    kept: &Kept,
+    kept: &KeptHunt,
     perf: Perf,
     location: &Location,
     context: &Context,
     console: Console,
-) -> Result<Answer, Failure> {
+) -> Result<CommandAnswer, Failure> {
     places::check(perf.measure)?;
     let user = private::open(&location.git_directory)?;
     let stored = saved::plan(&kept.replay)?;
@@ -57,11 +57,11 @@ pub fn resume(
     let resolved = Plan::new(order, None, &place, &user, context)?;
     let plan = Plan { order: stored.order, target: stored.target.parse()?, ..resolved };
     let saved = saved::open(&plan, &place, Some(kept), false)?;
-    let scene = Scene { plan: &plan, location: &place, context, user: &user };
+    let scene = HuntScene { plan: &plan, location: &place, context, user: &user };
     hunt(&scene, saved, perf, console)
 }
 
-fn hunt(scene: &Scene<'_>, saved: Saved, perf: Perf, console: Console) -> Result<Answer, Failure> {
+fn hunt(scene: &HuntScene<'_>, saved: Saved, perf: Perf, console: Console) -> Result<CommandAnswer, Failure> {
     let (id, is_new) = (saved.id.clone(), saved.is_new);
     let interrupt = Interrupt::register()?;
     let result = perf::hunt(scene, saved, (perf, interrupt), &mut console.progress());
@@ -69,7 +69,7 @@ fn hunt(scene: &Scene<'_>, saved: Saved, perf: Perf, console: Console) -> Result
         // Nothing was measured, so there is nothing to go on with.
         kept::remove(scene.location, &id)?;
     }
-    Ok(Answer::Report(Box::new(result?), Vec::new(), None, None))
+    Ok(CommandAnswer::Report(Box::new(result?), Vec::new(), None, None))
 }
 
 /// Runs one command and writes its peak into a file; the result is its exit code.

@@ -1,7 +1,7 @@
 //! Progress on stderr.
 
 use crate::columns;
-use crate::status_line::{Now, RangeEnds, StatusLine, Test};
+use crate::status_line::{Now, RangeEnds, RunningTest, StatusLine};
 use idd_base::outcome::Outcome;
 use idd_base::plural::count;
 use idd_base::remaining::Rest;
@@ -11,7 +11,7 @@ use idd_change::trees::Rung;
 use idd_hunt::event::{Event, Phase};
 use idd_hunt::probe::Probe;
 use idd_report::escape::Terminal;
-use idd_report::style::{Role, Style};
+use idd_report::style::{Style, TextRole};
 use idd_report::text::rows;
 use idd_report::{Commit, Untrusted};
 use idd_session::finding;
@@ -38,7 +38,7 @@ pub enum Volume {
 
 /// Prints events for a person: a line for each tested revision, and what is done now in a status line if stderr is a
 /// terminal. Failures to write are ignored: progress is not the result.
-pub struct Progress {
+pub struct ProgressPrinter {
     out: Box<dyn Write>,
     style: Style,
     volume: Volume,
@@ -55,7 +55,7 @@ pub struct Progress {
     status: Option<StatusLine>,
 }
 
-impl Progress {
+impl ProgressPrinter {
     /// Progress to `out`, which is stderr.
     pub fn new(out: Box<dyn Write>, style: Style, volume: Volume, is_terminal: bool) -> Self {
         let now = Now { begin: Instant::now(), what: String::new(), ends: None, test: None, left: None };
@@ -77,7 +77,7 @@ impl Progress {
     }
 }
 
-impl Talk for Progress {
+impl Talk for ProgressPrinter {
     fn looks_for(&mut self, sought: Sought) {
         self.sought = sought;
     }
@@ -200,7 +200,7 @@ impl Talk for Progress {
             Phase::Search | Phase::Repair | Phase::Reduce => {}
         }
         let name = self.positions.name(probe.revision).unwrap_or_else(|| probe.revision.short());
-        self.now.test = Some(Test { name, begin: Instant::now(), limit });
+        self.now.test = Some(RunningTest { name, begin: Instant::now(), limit });
         self.show();
     }
 
@@ -217,7 +217,7 @@ impl Talk for Progress {
     }
 }
 
-impl Progress {
+impl ProgressPrinter {
     fn subject(&self, id: CommitId) -> String {
         let subject = self.positions.history.find(id).map(|revision| Untrusted::from(revision.subject.as_str()));
         subject.map(|subject| Terminal.line(&subject)).unwrap_or_default()
@@ -290,10 +290,10 @@ impl Progress {
     }
 }
 
-fn role(outcome: Outcome) -> Role {
+fn role(outcome: Outcome) -> TextRole {
     match outcome {
-        Outcome::Pass => Role::Added,
-        Outcome::Fail => Role::Removed,
-        Outcome::Unresolved(_) => Role::Warning,
+        Outcome::Pass => TextRole::Added,
+        Outcome::Fail => TextRole::Removed,
+        Outcome::Unresolved(_) => TextRole::Warning,
     }
 }

@@ -1,12 +1,12 @@
 //! `git idd remote check`: what a remote service can do, and how fast.
 
-use crate::console::{Answer, Console};
+use crate::console::{CommandAnswer, Console};
 use idd_session::context::Context;
 use idd_session::failure::Failure;
 use idd_session::service;
 
 /// Checks the service at this address, or the configured one.
-pub fn check(address: Option<&str>, context: &Context, console: Console) -> Result<Answer, Failure> {
+pub fn check(address: Option<&str>, context: &Context, console: Console) -> Result<CommandAnswer, Failure> {
     let configured = || context.configured("idd.remote").last();
     let Some(address) = address.or_else(configured).filter(|address| *address != service::HERE) else {
         return Err(Failure::usage("no remote service is named").with_hint(
@@ -17,7 +17,7 @@ pub fn check(address: Option<&str>, context: &Context, console: Console) -> Resu
 }
 
 #[cfg(not(feature = "remote"))]
-fn checked(_: &idd_world::remote::Service, _: Console) -> Result<Answer, Failure> {
+fn checked(_: &idd_world::remote::Service, _: Console) -> Result<CommandAnswer, Failure> {
     Err(idd_session::remote::absent())
 }
 
@@ -26,21 +26,21 @@ use shown::checked;
 
 #[cfg(feature = "remote")]
 mod shown {
-    use crate::console::{Answer, Console};
+    use crate::console::{CommandAnswer, Console};
     use idd_report::Untrusted;
     use idd_report::escape::Terminal;
     use idd_session::failure::Failure;
     use idd_session::interrupt::Interrupt;
     use idd_session::remote;
     use idd_world::remote::Service;
-    use idd_world::remote::check::{Checked, check};
+    use idd_world::remote::check::{ServiceCheck, check};
     use idd_world::remote::toolchain::Toolchain;
     use serde_json::json;
     use std::fmt::Write as _;
     use std::sync::Arc;
     use std::time::Duration;
 
-    pub fn checked(service: &Service, console: Console) -> Result<Answer, Failure> {
+    pub fn checked(service: &Service, console: Console) -> Result<CommandAnswer, Failure> {
         let failed =
             |trouble| remote::failure(service, &trouble).with_hint("is the address right, and does the service run?");
         let mut interrupt = Interrupt::register()?;
@@ -49,11 +49,11 @@ mod shown {
         interrupt.check("interrupted")?;
         let others = checked.toolchain.differences(&here);
         let text = if console.is_json { json(service, &checked, &others) } else { text(service, &checked, &others) };
-        Ok(Answer::Text(text.into_bytes(), 0))
+        Ok(CommandAnswer::Text(text.into_bytes(), 0))
     }
 
     /// - `others`: the programs that differ from those of this machine.
-    fn json(service: &Service, checked: &Checked, others: &[&str]) -> String {
+    fn json(service: &Service, checked: &ServiceCheck, others: &[&str]) -> String {
         let millis = |time: Duration| u64::try_from(time.as_millis()).unwrap_or(u64::MAX);
         let (oldest, newest) = &checked.capabilities.versions;
         let value = json!({
@@ -72,7 +72,7 @@ mod shown {
         format!("{value}\n")
     }
 
-    fn text(service: &Service, checked: &Checked, others: &[&str]) -> String {
+    fn text(service: &Service, checked: &ServiceCheck, others: &[&str]) -> String {
         let mut text = String::new();
         let mut line = |name: &str, value: &str| {
             let value = Terminal.line(&Untrusted::from(value));

@@ -1,14 +1,14 @@
 //! `git idd setup`: installs the man page and the completions.
 
 use crate::args::options::Shell;
-use crate::console::Answer;
+use crate::console::CommandAnswer;
 use crate::{completions, man};
 use idd_report::Untrusted;
 use idd_report::escape::Terminal;
 use idd_session::context::Context;
 use idd_session::failure::Failure;
 use idd_session::setup;
-use idd_session::setup::{Found, PARTS, Part, Places};
+use idd_session::setup::{InstallDirectories, InstalledFile, PARTS, StandingFile};
 use std::fmt::Write as _;
 use std::io;
 use std::path::Path;
@@ -16,30 +16,30 @@ use std::path::Path;
 /// Installs the files, or removes them; says what was done and what remains to do.
 ///
 /// The exit code is 1 if a file was not written because another one has its place.
-pub fn run(is_removal: bool, is_dry_run: bool, context: &Context) -> Result<Answer, Failure> {
-    let places = Places::of(context);
+pub fn run(is_removal: bool, is_dry_run: bool, context: &Context) -> Result<CommandAnswer, Failure> {
+    let places = InstallDirectories::of(context);
     if is_removal { remove(&places, is_dry_run) } else { install(&places, is_dry_run, context) }
 }
 
-fn install(places: &Places, is_dry_run: bool, context: &Context) -> Result<Answer, Failure> {
+fn install(places: &InstallDirectories, is_dry_run: bool, context: &Context) -> Result<CommandAnswer, Failure> {
     let (mut text, mut tail, mut code) = (String::new(), String::new(), 0);
     for part in PARTS {
         let path = places.place(part)?;
         let found = setup::found(part, &path);
         let n_made = match &found {
-            Found::Ours(present) => part.n_made(present),
+            StandingFile::Ours(present) => part.n_made(present),
             _ => setup::n_missing(&path),
         };
         let bytes = content(part, n_made)?;
         let why = skipped(&found);
         let deed = match found {
-            Found::Other | Found::Blocked(_) => {
+            StandingFile::Other | StandingFile::Blocked(_) => {
                 code = 1;
                 "Skipped"
             }
-            Found::Ours(present) if present == bytes => "Unchanged:",
-            Found::Ours(_) | Found::Nothing if is_dry_run => "Would write",
-            Found::Ours(_) | Found::Nothing => {
+            StandingFile::Ours(present) if present == bytes => "Unchanged:",
+            StandingFile::Ours(_) | StandingFile::Nothing if is_dry_run => "Would write",
+            StandingFile::Ours(_) | StandingFile::Nothing => {
                 setup::write(part, &path, &bytes)?;
                 "Wrote"
             }
@@ -55,10 +55,10 @@ fn install(places: &Places, is_dry_run: bool, context: &Context) -> Result<Answe
     if tail.is_empty() && !is_dry_run && code == 0 {
         tail.push_str("Nothing else is to be done; `git idd --help` opens the manual.\n");
     }
-    Ok(Answer::Done(text + &tail, code))
+    Ok(CommandAnswer::Done(text + &tail, code))
 }
 
-fn remove(places: &Places, is_dry_run: bool) -> Result<Answer, Failure> {
+fn remove(places: &InstallDirectories, is_dry_run: bool) -> Result<CommandAnswer, Failure> {
     let mut text = String::new();
     let mut removed = Vec::new();
     for part in PARTS {
@@ -66,10 +66,10 @@ fn remove(places: &Places, is_dry_run: bool) -> Result<Answer, Failure> {
             let found = setup::found(part, &path);
             let why = skipped(&found);
             match found {
-                Found::Nothing | Found::Blocked(_) => {}
-                Found::Other => line(&mut text, ("Skipped", &why), part, &path),
-                Found::Ours(_) if is_dry_run => line(&mut text, ("Would remove", &why), part, &path),
-                Found::Ours(bytes) => {
+                StandingFile::Nothing | StandingFile::Blocked(_) => {}
+                StandingFile::Other => line(&mut text, ("Skipped", &why), part, &path),
+                StandingFile::Ours(_) if is_dry_run => line(&mut text, ("Would remove", &why), part, &path),
+                StandingFile::Ours(bytes) => {
                     setup::remove(part, &path)?;
                     line(&mut text, ("Removed", &why), part, &path);
                     removed.push((path, part.n_made(&bytes)));
@@ -84,17 +84,17 @@ fn remove(places: &Places, is_dry_run: bool) -> Result<Answer, Failure> {
     if text.is_empty() {
         text.push_str("There is nothing to remove.\n");
     }
-    Ok(Answer::Done(text, 0))
+    Ok(CommandAnswer::Done(text, 0))
 }
 
 /// The bytes of a part, with its mark and the number of directories that were made for it.
-fn content(part: Part, n_made: usize) -> io::Result<Vec<u8>> {
+fn content(part: InstalledFile, n_made: usize) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     match part {
-        Part::Page => man::write(&mut bytes)?,
-        Part::Bash => bytes.extend_from_slice(completions::function(Shell::Bash).as_bytes()),
-        Part::Zsh => bytes.extend_from_slice(completions::function(Shell::Zsh).as_bytes()),
-        Part::Fish => bytes.extend_from_slice(completions::function(Shell::Fish).as_bytes()),
+        InstalledFile::Page => man::write(&mut bytes)?,
+        InstalledFile::Bash => bytes.extend_from_slice(completions::function(Shell::Bash).as_bytes()),
+        InstalledFile::Zsh => bytes.extend_from_slice(completions::function(Shell::Zsh).as_bytes()),
+        InstalledFile::Fish => bytes.extend_from_slice(completions::function(Shell::Fish).as_bytes()),
     }
     if !bytes.ends_with(b"\n") {
         bytes.push(b'\n');
@@ -107,15 +107,15 @@ fn content(part: Part, n_made: usize) -> io::Result<Vec<u8>> {
 }
 
 /// Why a part is skipped.
-fn skipped(found: &Found) -> String {
+fn skipped(found: &StandingFile) -> String {
     match found {
-        Found::Nothing | Found::Ours(_) => String::new(),
-        Found::Other => ", because `git idd setup` did not write the file that is there".to_owned(),
-        Found::Blocked(place) => format!(", because `{}` is no directory", shown(place)),
+        StandingFile::Nothing | StandingFile::Ours(_) => String::new(),
+        StandingFile::Other => ", because `git idd setup` did not write the file that is there".to_owned(),
+        StandingFile::Blocked(place) => format!(", because `{}` is no directory", shown(place)),
     }
 }
 
-fn line(text: &mut String, (deed, why): (&str, &str), part: Part, path: &Path) {
+fn line(text: &mut String, (deed, why): (&str, &str), part: InstalledFile, path: &Path) {
     let _ = writeln!(text, "{deed} {}{why}: {}", part.word(), shown(path));
 }
 

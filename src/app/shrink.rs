@@ -4,8 +4,8 @@ mod difference;
 mod output;
 
 use crate::args::ShrinkArgs;
-use crate::console::{Answer, Console};
-use crate::shrink::output::Output;
+use crate::console::{CommandAnswer, Console};
+use crate::shrink::output::ReducedFiles;
 use crate::trace::json_line;
 use idd_base::plural::count;
 use idd_report::escape::Terminal;
@@ -13,7 +13,7 @@ use idd_report::{Status, Untrusted};
 use idd_session::context::Context;
 use idd_session::failure::Failure;
 use idd_session::interrupt::Interrupt;
-use idd_session::shrink::{Difference, Shrunk, ShrunkFile};
+use idd_session::shrink::{Shrunk, ShrunkFile, VersionDifference};
 use idd_world::repo::locate::Location;
 use serde_json::{Value, json};
 use std::fmt::Write as _;
@@ -29,18 +29,23 @@ const MAX_COMPARED: usize = 4 << 20;
 const MAX_PRINTED: usize = 2000;
 
 /// Shrinks, and writes the files.
-pub fn run(args: &ShrinkArgs, location: &Location, context: &Context, console: Console) -> Result<Answer, Failure> {
-    let output = Output::plan(args, location, context)?;
+pub fn run(
+    args: &ShrinkArgs,
+    location: &Location,
+    context: &Context,
+    console: Console,
+) -> Result<CommandAnswer, Failure> {
+    let output = ReducedFiles::plan(args, location, context)?;
     let interrupt = Interrupt::register()?.0;
     let shrunk = idd_session::shrink::run(&args.order, location, context, interrupt, &mut console.progress())?;
     output.write(&shrunk)?;
     let code = shrunk.stopped.map_or(0, |status| console.code(status));
     let text = if console.is_json { json_line(&json(&shrunk, &output)) } else { text(&shrunk, &output).into_bytes() };
-    Ok(Answer::Text(text, code))
+    Ok(CommandAnswer::Text(text, code))
 }
 
 /// The result for people.
-fn text(shrunk: &Shrunk, output: &Output) -> String {
+fn text(shrunk: &Shrunk, output: &ReducedFiles) -> String {
     let mut text = String::new();
     let safe = |text: &str| Terminal.line(&Untrusted::from(text));
     let mut line = |line: String| writeln!(text, "{line}").expect("a string takes all");
@@ -101,7 +106,7 @@ fn text(shrunk: &Shrunk, output: &Output) -> String {
 }
 
 /// How the other version behaves.
-fn compared(difference: &Difference) -> String {
+fn compared(difference: &VersionDifference) -> String {
     let quoted = |line: &Option<String>| match line {
         Some(line) => format!("prints `{line}`"),
         None => "prints nothing more".to_owned(),
@@ -129,7 +134,7 @@ fn printable(content: &[u8], max: usize) -> Option<&str> {
 }
 
 /// The result for programs.
-fn json(shrunk: &Shrunk, output: &Output) -> Value {
+fn json(shrunk: &Shrunk, output: &ReducedFiles) -> Value {
     let file = |(file, place): (&ShrunkFile, &PathBuf)| {
         json!({
             "input": file.name.to_string_lossy(),

@@ -6,8 +6,8 @@ use idd_base::plural::count;
 use idd_report::chop::Size;
 use idd_report::escape::{Terminal, Untrusted};
 use idd_session::failure::Failure;
-use idd_session::slice::{Direction, Line, Slice, SliceOrder};
-use idd_session::sources::Sources;
+use idd_session::slice::{Slice, SliceDirection, SliceLine, SliceOrder};
+use idd_session::sources::RecordedSources;
 use idd_world::repo::locate::Location;
 use serde_json::{Value, json};
 use std::fmt::Write as _;
@@ -39,7 +39,7 @@ pub fn share(part: Size, whole: Size) -> String {
 }
 
 /// Lines of the source under the name of their file and function, each with its steps.
-pub fn listing(lines: &[Line], sources: &mut Sources) -> String {
+pub fn listing(lines: &[SliceLine], sources: &mut RecordedSources) -> String {
     let mut text = String::new();
     let mut last = None;
     for line in lines {
@@ -55,10 +55,10 @@ pub fn listing(lines: &[Line], sources: &mut Sources) -> String {
     text
 }
 
-fn text(slice: &Slice, sources: &mut Sources) -> String {
+fn text(slice: &Slice, sources: &mut RecordedSources) -> String {
     let direction = match slice.direction {
-        Direction::Backward => "Backward slice of",
-        Direction::Forward => "Forward slice of",
+        SliceDirection::Backward => "Backward slice of",
+        SliceDirection::Forward => "Forward slice of",
     };
     let head = format!("{direction} {}: {}", slice.criterion, share(slice.size, slice.run));
     let mut text = format!("{head}\n{}", listing(&slice.lines, sources));
@@ -68,8 +68,8 @@ fn text(slice: &Slice, sources: &mut Sources) -> String {
     text
 }
 
-fn value(slice: &Slice, sources: &mut Sources) -> Value {
-    let line = |line: &Line| {
+fn value(slice: &Slice, sources: &mut RecordedSources) -> Value {
+    let line = |line: &SliceLine| {
         json!({
             "file": line.file,
             "line": line.line,
@@ -85,8 +85,8 @@ fn value(slice: &Slice, sources: &mut Sources) -> Value {
         "recording": slice.recording,
         "commit": slice.commit,
         "direction": match slice.direction {
-            Direction::Backward => "backward",
-            Direction::Forward => "forward",
+            SliceDirection::Backward => "backward",
+            SliceDirection::Forward => "forward",
         },
         "criterion": slice.criterion,
         "n_criteria": slice.n_criteria,

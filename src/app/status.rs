@@ -1,22 +1,22 @@
 //! `git idd status`: the progress of a hunt.
 
-use crate::console::{Answer, Console};
+use crate::console::{CommandAnswer, Console};
 use idd_session::course::{HuntObserver, HuntState};
 use idd_session::failure::Failure;
-use idd_session::kept::Kept;
+use idd_session::kept::KeptHunt;
 use idd_session::{course, kept};
 use idd_world::repo::locate::Location;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 /// Prints the progress of the named hunt, or of the last one.
-pub fn run(hunt: Option<&str>, location: &Location, console: Console) -> Result<Answer, Failure> {
+pub fn run(hunt: Option<&str>, location: &Location, console: Console) -> Result<CommandAnswer, Failure> {
     let kept = kept::newest(location, hunt)?;
     let state = HuntState::of(&kept, hunt.is_some(), location)?;
     if console.is_json {
         let course = HuntObserver::new(location)?.look(&kept, &state)?;
-        return Ok(Answer::Shown(Box::new(course::report(&kept, &course, &state.words)), Vec::new(), false));
+        return Ok(CommandAnswer::Shown(Box::new(course::report(&kept, &course, &state.words)), Vec::new(), false));
     }
-    Ok(Answer::Text(text(&kept, &state, location)?.into_bytes(), 0))
+    Ok(CommandAnswer::Text(text(&kept, &state, location)?.into_bytes(), 0))
 }
 
 /// The time in seconds since 1970.
@@ -26,7 +26,7 @@ pub fn now() -> i64 {
 }
 
 /// The progress for people.
-pub fn text(kept: &Kept, state: &HuntState, location: &Location) -> Result<String, Failure> {
+pub fn text(kept: &KeptHunt, state: &HuntState, location: &Location) -> Result<String, Failure> {
     let course = HuntObserver::new(location)?.look(kept, state)?;
     Ok(course.rows(now()).join("\n") + "\n")
 }

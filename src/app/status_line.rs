@@ -24,7 +24,7 @@ pub struct Now {
     /// The two ends of the range, in a search.
     pub ends: Option<RangeEnds>,
     /// The test that was started last.
-    pub test: Option<Test>,
+    pub test: Option<RunningTest>,
     /// The shortest and the longest time that may be left.
     pub left: Option<(Duration, Duration)>,
 }
@@ -40,7 +40,7 @@ pub struct RangeEnds {
 
 /// A test that runs.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Test {
+pub struct RunningTest {
     /// The place of the revision in history.
     pub name: String,
     /// When it was started.
@@ -50,10 +50,10 @@ pub struct Test {
 }
 
 /// The line.
-pub struct StatusLine(Arc<Mutex<Shown>>);
+pub struct StatusLine(Arc<Mutex<StatusShown>>);
 
 /// What is on the terminal.
-struct Shown {
+struct StatusShown {
     now: Now,
     /// Whether it is drawn again.
     is_on: bool,
@@ -62,7 +62,7 @@ struct Shown {
 impl StatusLine {
     /// A line in the last row of stderr, which is a terminal.
     pub fn new(now: Now) -> Self {
-        let shown = Arc::new(Mutex::new(Shown { now, is_on: true }));
+        let shown = Arc::new(Mutex::new(StatusShown { now, is_on: true }));
         locked(&shown).draw();
         let drawn = Arc::clone(&shown);
         let draw = move || {
@@ -104,7 +104,7 @@ impl Drop for StatusLine {
     }
 }
 
-impl Shown {
+impl StatusShown {
     fn draw(&self) {
         // In the last column, some terminals go to the next row, and what a person types stands behind the line.
         let columns = columns::of(io::stderr()).saturating_sub(3);
@@ -118,7 +118,7 @@ fn write(text: &str) {
     let _ = out.write_all(text.as_bytes()).and_then(|()| out.flush());
 }
 
-fn locked(shown: &Mutex<Shown>) -> MutexGuard<'_, Shown> {
+fn locked(shown: &Mutex<StatusShown>) -> MutexGuard<'_, StatusShown> {
     shown.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
@@ -162,7 +162,7 @@ mod tests {
         let begin = Instant::now();
         let seconds = Duration::from_secs;
         let at = begin + seconds(63);
-        let test = Test { name: "HEAD~37".to_owned(), begin: begin + seconds(59), limit: seconds(20) };
+        let test = RunningTest { name: "HEAD~37".to_owned(), begin: begin + seconds(59), limit: seconds(20) };
         let ends = RangeEnds {
             places: "HEAD~120 2026-03-01 passes, HEAD~5 2026-05-04 fails".to_owned(),
             days: "2026-03-01 to 2026-05-04".to_owned(),

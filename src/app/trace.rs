@@ -1,19 +1,19 @@
 //! `git idd trace`: prints the content of a recording.
 
-use crate::args::{Shown, TraceArgs};
+use crate::args::{RecordingView, TraceArgs};
 use crate::console::Console;
 use idd_report::escape::{Json, Terminal, Untrusted};
 use idd_session::failure::Failure;
 use idd_session::recorded;
-use idd_session::recorded::{Recorded, failed};
+use idd_session::recorded::{RecordedProcess, failed};
 use idd_session::slice::criterion::not_visible;
-use idd_session::sources::Sources;
-use idd_trace::detail::Answer;
+use idd_session::sources::RecordedSources;
+use idd_trace::detail::OriginAnswer;
 use idd_trace::execution::Execution;
 use idd_trace::input;
-use idd_trace::input::Entry;
+use idd_trace::input::InputEntry;
 use idd_trace::step::Step;
-use idd_trace::tree::Limits;
+use idd_trace::tree::TreeLimits;
 use idd_world::record::store;
 use idd_world::record::store::Recording;
 use idd_world::repo::locate::Location;
@@ -30,19 +30,19 @@ fn safe(text: &str) -> String {
 
 /// Prints the requested view.
 pub fn run(args: &TraceArgs, location: &Location, console: Console) -> Result<Vec<u8>, Failure> {
-    if args.shown == Shown::List {
+    if args.shown == RecordingView::List {
         return Ok(list(&location.session_directory(), console));
     }
-    let needs_values = !matches!(args.shown, Shown::Stat | Shown::Tree { .. });
+    let needs_values = !matches!(args.shown, RecordingView::Stat | RecordingView::Tree { .. });
     let open = if needs_values { recorded::open } else { recorded::open_steps };
     let mut recorded = open(&args.which, location)?;
     let traced = recorded.traced().clone();
-    let Recorded { name, recording, run, .. } = &mut recorded;
+    let RecordedProcess { name, recording, run, .. } = &mut recorded;
     let run = run.execution();
-    let mut sources = Sources::new(location, recording);
+    let mut sources = RecordedSources::new(location, recording);
     match &args.shown {
-        Shown::List => Ok(Vec::new()),
-        Shown::Stat => {
+        RecordingView::List => Ok(Vec::new()),
+        RecordingView::Stat => {
             let stat = run.stat().map_err(|error| failed(&error))?;
             Ok(if console.is_json {
                 json_line(&json::stat(name, &traced, &stat))
@@ -50,8 +50,8 @@ pub fn run(args: &TraceArgs, location: &Location, console: Console) -> Result<Ve
                 text::stat(name, &traced, &stat).into_bytes()
             })
         }
-        Shown::Tree { depth, width } => {
-            let limits = Limits { depth: *depth, width: *width };
+        RecordingView::Tree { depth, width } => {
+            let limits = TreeLimits { depth: *depth, width: *width };
             let (roots, n_more) = run.tree(limits).map_err(|error| failed(&error))?;
             Ok(if console.is_json {
                 json_line(&json::tree(&roots, n_more))
@@ -59,7 +59,7 @@ pub fn run(args: &TraceArgs, location: &Location, console: Console) -> Result<Ve
                 text::tree(&traced, (&roots, n_more), &mut sources).into_bytes()
             })
         }
-        Shown::Inputs(limit) => {
+        RecordingView::Inputs(limit) => {
             let entries = entries(run, Step(u32::MAX), &sources)?;
             Ok(if console.is_json {
                 json_line(&json::inputs(name, &entries))
@@ -67,7 +67,7 @@ pub fn run(args: &TraceArgs, location: &Location, console: Console) -> Result<Ve
                 text::inputs(&entries, *limit, &mut sources).into_bytes()
             })
         }
-        Shown::Step(step) => {
+        RecordingView::Step(step) => {
             let found = run.detail(Step(*step)).map_err(|error| failed(&error))?;
             let Some(detail) = found else { return Err(no_step(run)) };
             let control = match detail.control {
@@ -84,13 +84,13 @@ pub fn run(args: &TraceArgs, location: &Location, console: Console) -> Result<Ve
                 text::detail(&detail, control.as_ref(), &mut sources).into_bytes()
             })
         }
-        Shown::Why { step, variable, limit } => {
+        RecordingView::Why { step, variable, limit } => {
             let step = Step(*step);
             let dependences = run.dependences(step).map_err(|error| failed(&error))?;
             let answer = run.why(&dependences, (step, variable), *limit);
             let answer = answer.map_err(|error| failed(&error))?;
             match answer {
-                Answer::Found(mut why) => {
+                OriginAnswer::Found(mut why) => {
                     if why.steps.iter().flat_map(|step| &step.calls).any(|call| call.is_input) {
                         input::name(&mut why.steps, &entries(run, step, &sources)?);
                     }
@@ -100,15 +100,15 @@ pub fn run(args: &TraceArgs, location: &Location, console: Console) -> Result<Ve
                         text::why(&why, &mut sources).into_bytes()
                     })
                 }
-                Answer::NoStep => Err(no_step(run)),
-                Answer::NoVariable(names) => Err(not_visible(&names, variable, step)),
+                OriginAnswer::NoStep => Err(no_step(run)),
+                OriginAnswer::NoVariable(names) => Err(not_visible(&names, variable, step)),
             }
         }
     }
 }
 
 /// What the program read.
-fn entries(run: &mut dyn Execution, until: Step, sources: &Sources) -> Result<Vec<Entry>, Failure> {
+fn entries(run: &mut dyn Execution, until: Step, sources: &RecordedSources) -> Result<Vec<InputEntry>, Failure> {
     run.inputs(until, &mut |source| sources.input(source)).map_err(|error| failed(&error))
 }
 

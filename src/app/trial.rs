@@ -2,7 +2,7 @@
 
 use crate::args::TryArgs;
 use crate::commands::finding;
-use crate::console::{Answer, Console};
+use crate::console::{CommandAnswer, Console};
 use crate::trace::json_line;
 use idd_report::Status;
 use idd_session::context::Context;
@@ -26,7 +26,7 @@ pub const MAX_PATCH: u64 = 64 << 20;
 const KINDS: &str = "`git idd try` takes a patch file, `-` for standard input, or a revision";
 
 /// Judges a fix.
-pub fn run(args: &TryArgs, location: &Location, context: &Context, console: Console) -> Result<Answer, Failure> {
+pub fn run(args: &TryArgs, location: &Location, context: &Context, console: Console) -> Result<CommandAnswer, Failure> {
     let kept = finding(args.hunt.as_deref(), location, console)?;
     let suite = args.suite.clone().or(saved::plan(&kept.replay)?.order.test.suite);
     let proposal = proposal(&args.fix, location, context)?;
@@ -35,7 +35,7 @@ pub fn run(args: &TryArgs, location: &Location, context: &Context, console: Cons
     let trial = trial::run(&order, TrialTask { kept: &kept, location, context, interrupt, talk: &mut talk })?;
     let code = if trial.is_accepted() || console.is_exit_zero { 0 } else { Status::Error.code() };
     let text = if console.is_json { json_line(&serde_json::to_value(&trial)?) } else { trial.text().into_bytes() };
-    Ok(Answer::Text(text, code))
+    Ok(CommandAnswer::Text(text, code))
 }
 
 /// What a word of the command line proposes.

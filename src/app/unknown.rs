@@ -59,7 +59,7 @@ pub fn refuse(asked: &HuntOrder, location: &Location, context: &Context) -> Resu
 /// What is wrong with a test whose first words are revisions, and no programs.
 ///
 /// Cost: asks git about the first word if `PATH` does not have it, and about those after it if it is a revision.
-fn revisions(asked: &HuntOrder, location: &Location, context: &Context) -> Option<habits::Complaint> {
+fn revisions(asked: &HuntOrder, location: &Location, context: &Context) -> Option<habits::HabitMessage> {
     let line;
     let words = match &asked.command {
         TestCommand::Argv(words) => words.as_slice(),

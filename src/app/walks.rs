@@ -1,7 +1,7 @@
 //! `git idd report --recording`: what walks over a recording found.
 
 use crate::args::options::ReportFormat;
-use crate::console::{Answer, Console};
+use crate::console::{CommandAnswer, Console};
 use crate::trace::json_line;
 use idd_report::escape::{Terminal, Untrusted};
 use idd_report::explanation::Explanation;
@@ -14,7 +14,12 @@ use serde_json::json;
 /// Prints the results of the walks over a recording, one after the other.
 ///
 /// Errors: there is no such recording, or no walk over it has a result; the form is one of hunts only.
-pub fn run(recording: String, format: ReportFormat, location: &Location, console: Console) -> Result<Answer, Failure> {
+pub fn run(
+    recording: String,
+    format: ReportFormat,
+    location: &Location,
+    console: Console,
+) -> Result<CommandAnswer, Failure> {
     let (name, walks) = explained::beside(recording, location)?;
     if walks.is_empty() {
         let name = Terminal.line(&Untrusted::from(name.as_str()));
@@ -25,11 +30,11 @@ pub fn run(recording: String, format: ReportFormat, location: &Location, console
         _ if console.is_json => {}
         ReportFormat::Json => {}
         ReportFormat::Markdown => {
-            return Ok(Answer::Page(walks.iter().map(markdown::of_walk).collect::<String>().into_bytes()));
+            return Ok(CommandAnswer::Page(walks.iter().map(markdown::of_walk).collect::<String>().into_bytes()));
         }
         ReportFormat::Text => {
             let texts: Vec<String> = walks.iter().map(|walk| walk.text(console.out_style)).collect();
-            return Ok(Answer::Page(texts.join("\n").into_bytes()));
+            return Ok(CommandAnswer::Page(texts.join("\n").into_bytes()));
         }
         _ => {
             return Err(Failure::usage("a recording is reported as Markdown, text or JSON")
@@ -38,5 +43,5 @@ pub fn run(recording: String, format: ReportFormat, location: &Location, console
     }
     let explanations: Vec<Explanation> = walks.into_iter().map(Explanation::Walk).collect();
     let value = json!({ "schema": "git-idd walks 1", "recording": name, "explanations": explanations });
-    Ok(Answer::Page(json_line(&value)))
+    Ok(CommandAnswer::Page(json_line(&value)))
 }

@@ -3,7 +3,7 @@
 mod draw;
 
 use crate::args::WatchArgs;
-use crate::console::{Answer, Console};
+use crate::console::{CommandAnswer, Console};
 use crate::full_screen::FullScreen;
 use crate::{full_screen, status};
 use idd_report::course::HuntCourse;
@@ -13,11 +13,11 @@ use idd_session::context::Context;
 use idd_session::course::{HuntObserver, HuntState};
 use idd_session::failure::Failure;
 use idd_session::interrupt::Interrupt;
-use idd_session::kept::Kept;
+use idd_session::kept::KeptHunt;
 use idd_session::talk::Talk as _;
 use idd_session::{course, kept, saved, story};
 use idd_world::files;
-use idd_world::process::Watch as _;
+use idd_world::process::CommandWatch as _;
 use idd_world::repo::locate::Location;
 use ratatui::crossterm::event::{Event, KeyCode, KeyEventKind, KeyModifiers};
 use std::io::IsTerminal as _;
@@ -32,14 +32,19 @@ const TICK: Duration = Duration::from_millis(500);
 const PLAIN: &str = "`git idd watch | cat` prints the state once";
 
 /// Follows the named hunt, else the one that runs, else the last one.
-pub fn run(args: &WatchArgs, location: &Location, context: &Context, console: Console) -> Result<Answer, Failure> {
+pub fn run(
+    args: &WatchArgs,
+    location: &Location,
+    context: &Context,
+    console: Console,
+) -> Result<CommandAnswer, Failure> {
     if console.is_json {
         return status::run(args.hunt.as_deref(), location, console);
     }
     let mut watched = WatchedHunt::new(args.hunt.as_deref(), location)?;
     if let Some(file) = &args.html {
         if file == "-" {
-            return Ok(Answer::Text(watched.page()?, 0));
+            return Ok(CommandAnswer::Text(watched.page()?, 0));
         }
         let file = context.directory.join(file);
         let is_there = file.symlink_metadata().is_ok();
@@ -59,14 +64,14 @@ pub fn run(args: &WatchArgs, location: &Location, context: &Context, console: Co
             Err(why) => console.progress().say(&format!("The state is printed once: {why}.")),
         }
     }
-    Ok(Answer::Text(watched.text().into_bytes(), 0))
+    Ok(CommandAnswer::Text(watched.text().into_bytes(), 0))
 }
 
 /// A hunt that is watched.
 struct WatchedHunt<'l> {
     location: &'l Location,
     observer: HuntObserver,
-    kept: Kept,
+    kept: KeptHunt,
     /// Whether the person named the hunt.
     is_named: bool,
     /// Whether it ran at the first look.
@@ -155,7 +160,7 @@ impl<'l> WatchedHunt<'l> {
     }
 
     /// Writes the page now, and whenever the journal has grown, until the hunt ends.
-    fn write_page(&mut self, file: &Path, console: Console) -> Result<Answer, Failure> {
+    fn write_page(&mut self, file: &Path, console: Console) -> Result<CommandAnswer, Failure> {
         let interrupt = Interrupt::register()?;
         self.write(file)?;
         if self.course.is_running {
@@ -170,7 +175,7 @@ impl<'l> WatchedHunt<'l> {
                 self.write(file)?;
             }
         }
-        Ok(Answer::Text(self.text().into_bytes(), 0))
+        Ok(CommandAnswer::Text(self.text().into_bytes(), 0))
     }
 
     fn page(&self) -> Result<Vec<u8>, Failure> {
@@ -189,6 +194,6 @@ impl<'l> WatchedHunt<'l> {
 }
 
 /// The size of the journal of a hunt in bytes.
-fn size(kept: &Kept, location: &Location) -> u64 {
+fn size(kept: &KeptHunt, location: &Location) -> u64 {
     saved::segment_path(location, &kept.id).map(|path| files::size(&path)).unwrap_or_default()
 }

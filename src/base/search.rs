@@ -19,7 +19,7 @@ use std::task::{Context, Poll, Waker};
 
 /// The next wish of a search.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Step<Q, F> {
+pub enum SearchStep<Q, F> {
     /// Answer these queries, best first; never empty. Those after the first are speculation.
     Probe(Vec<Q>),
     /// The search is over.
@@ -39,7 +39,7 @@ pub trait Search {
 
     /// Returns at most `width` queries (`width` >= 1), best first; all but the first are speculation. A second call
     /// without [`tell`](Self::tell) returns the same, unless there was a call of [`overhear`](Self::overhear).
-    fn ask(&mut self, width: usize) -> Step<Self::Query, Self::Found>;
+    fn ask(&mut self, width: usize) -> SearchStep<Self::Query, Self::Found>;
 
     /// Takes the answers to the first `answers.len()` queries of the last [`ask`](Self::ask); returns how many were
     /// used. The others were speculation.
@@ -172,17 +172,17 @@ impl<Q: Clone + Eq + Hash, A: Clone, F: Clone> Search for Asking<'_, Q, A, F> {
     type Answer = A;
     type Found = F;
 
-    fn ask(&mut self, width: usize) -> Step<Q, F> {
+    fn ask(&mut self, width: usize) -> SearchStep<Q, F> {
         self.mailbox.borrow_mut().width = width.max(1);
         if self.found.is_none() {
             self.advance();
         }
         if let Some(found) = &self.found {
-            return Step::Found(found.clone());
+            return SearchStep::Found(found.clone());
         }
         let mailbox = self.mailbox.borrow();
         assert!(!mailbox.asked.is_empty(), "a search waits only for answers that it asked for");
-        Step::Probe(mailbox.asked.clone())
+        SearchStep::Probe(mailbox.asked.clone())
     }
 
     fn tell(&mut self, answers: &[A]) -> usize {
@@ -217,8 +217,8 @@ mod tests {
         let mut used = Vec::new();
         for round in 0.. {
             match search.ask(width) {
-                Step::Found(found) => return (found, used),
-                Step::Probe(queries) => {
+                SearchStep::Found(found) => return (found, used),
+                SearchStep::Probe(queries) => {
                     assert!(queries.len() <= width);
                     if let [_, .., last] = queries[..]
                         && round % 3 == 0
@@ -257,29 +257,29 @@ mod tests {
             asker.all(&[10, 11, 12, 13]).await
         };
         let mut search = Asking::new(engine);
-        assert_eq!(search.ask(2), Step::Probe(vec![1, 2]));
+        assert_eq!(search.ask(2), SearchStep::Probe(vec![1, 2]));
         assert_eq!(search.tell(&[1]), 1);
-        assert_eq!(search.ask(3), Step::Probe(vec![3, 4, 5]));
-        assert_eq!(search.ask(9), Step::Probe(vec![3, 4, 5, 6]));
+        assert_eq!(search.ask(3), SearchStep::Probe(vec![3, 4, 5]));
+        assert_eq!(search.ask(9), SearchStep::Probe(vec![3, 4, 5, 6]));
         assert_eq!(search.tell(&[3, 4]), 1);
-        assert_eq!(search.ask(3), Step::Probe(vec![10, 11, 12]));
+        assert_eq!(search.ask(3), SearchStep::Probe(vec![10, 11, 12]));
         assert_eq!(search.tell(&[10]), 1);
-        assert_eq!(search.ask(3), Step::Probe(vec![11, 12, 13]));
+        assert_eq!(search.ask(3), SearchStep::Probe(vec![11, 12, 13]));
         assert_eq!(search.tell(&[11, 12, 13]), 3);
-        assert_eq!(search.ask(3), Step::Found(vec![10, 11, 12, 13]));
+        assert_eq!(search.ask(3), SearchStep::Found(vec![10, 11, 12, 13]));
     }
 
     #[test]
     fn what_was_overheard_is_not_asked_before_its_turn() {
         let mut search = Asking::new(|asker: Asker<u32, u32>| async move { asker.all(&[1, 2, 3, 4]).await });
-        assert_eq!(search.ask(2), Step::Probe(vec![1, 2]));
+        assert_eq!(search.ask(2), SearchStep::Probe(vec![1, 2]));
         search.overhear(2, 20);
-        assert_eq!(search.ask(2), Step::Probe(vec![1, 3]));
+        assert_eq!(search.ask(2), SearchStep::Probe(vec![1, 3]));
         assert_eq!(search.tell(&[10, 30]), 1);
-        assert_eq!(search.ask(2), Step::Probe(vec![2, 3]));
+        assert_eq!(search.ask(2), SearchStep::Probe(vec![2, 3]));
         assert_eq!(search.tell(&[20, 30]), 2);
         assert_eq!(search.tell(&[]), 0);
-        assert_eq!(search.ask(2), Step::Probe(vec![4]));
+        assert_eq!(search.ask(2), SearchStep::Probe(vec![4]));
     }
 
     #[test]
@@ -288,15 +288,15 @@ mod tests {
             asker.one_before(1, |heard, _| if heard.contains_key(&2) { vec![2, 7] } else { vec![2, 3] }).await
         };
         let mut search = Asking::new(engine);
-        assert_eq!(search.ask(2), Step::Probe(vec![1, 2]));
+        assert_eq!(search.ask(2), SearchStep::Probe(vec![1, 2]));
         search.overhear(2, 0);
-        assert_eq!(search.ask(2), Step::Probe(vec![1, 7]));
+        assert_eq!(search.ask(2), SearchStep::Probe(vec![1, 7]));
     }
 
     #[test]
     fn asking_again_without_telling_asks_the_same() {
         let mut search = Asking::new(two_nested_searches);
         assert_eq!(search.ask(3), search.ask(3));
-        assert_eq!(search.ask(2), Step::Probe(vec![10, 11]));
+        assert_eq!(search.ask(2), SearchStep::Probe(vec![10, 11]));
     }
 }

@@ -24,7 +24,7 @@ pub enum Sought {
 
 /// The words for the answers to one question.
 #[derive(Debug)]
-pub struct Words {
+pub struct AnswerWords {
     /// The two outcomes: of older revisions, and of newer ones.
     pub outcomes: [&'static str; 2],
     /// The commit that is looked for, after "the".
@@ -55,7 +55,7 @@ pub struct Words {
     pub of_unit: [&'static str; 2],
 }
 
-const FAILURE: Words = Words {
+const FAILURE: AnswerWords = AnswerWords {
     outcomes: ["pass", "fail"],
     first: "first bad commit",
     labels: ["last good:", "bad:", "first bad:"],
@@ -88,7 +88,7 @@ const FAILURE: Words = Words {
     of_unit: ["does not fail", "does not pass"],
 };
 
-const FIX: Words = Words {
+const FIX: AnswerWords = AnswerWords {
     outcomes: ["fail", "pass"],
     first: "first fixed commit",
     labels: ["last bad:", "good:", "first good:"],
@@ -121,7 +121,7 @@ const FIX: Words = Words {
     of_unit: ["does not pass", "does not fail"],
 };
 
-const CHANGE: Words = Words {
+const CHANGE: AnswerWords = AnswerWords {
     outcomes: ["old", "new"],
     first: "first commit with the new value",
     labels: ["last old:", "new:", "first new:"],
@@ -154,7 +154,7 @@ const CHANGE: Words = Words {
     of_unit: ["does not have the new value", "does not have another value"],
 };
 
-const SLOWER: Words = Words {
+const SLOWER: AnswerWords = AnswerWords {
     outcomes: ["fast", "slow"],
     first: "first slower commit",
     labels: ["last fast:", "slow:", "first slower:"],
@@ -190,7 +190,7 @@ const SLOWER: Words = Words {
 
 impl Sought {
     /// Its words.
-    pub fn words(self) -> &'static Words {
+    pub fn words(self) -> &'static AnswerWords {
         match self {
             Self::Failure => &FAILURE,
             Self::Fix => &FIX,

@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use crate::parsed::Parsed;
 use crate::unit::{Unit, UnitKind};
-use crate::whole::Edit;
+use crate::whole::WholeEdit;
 
 /// Sets of units that are applied together or not at all. Each set has the name of one of its units.
 #[derive(Debug)]
@@ -66,10 +66,10 @@ impl Atoms {
         units: &[Unit],
         span: &Range<u32>,
         hunks: &[Range<u32>],
-        (edits, parsed): (&[Edit], Option<&Parsed>),
+        (edits, parsed): (&[WholeEdit], Option<&Parsed>),
         is_blank: impl Fn(usize) -> bool,
     ) {
-        let places = Places::of(units, span);
+        let places = LineOwners::of(units, span);
         let mut is_covered = vec![false; span.len()];
         for edit in edits {
             let members: Vec<usize> = places.within(&edit.older, &edit.newer).collect();
@@ -125,12 +125,12 @@ impl Atoms {
 }
 
 /// Which unit of a file changes which line.
-struct Places {
+struct LineOwners {
     older: BTreeMap<u32, usize>,
     newer: BTreeMap<u32, usize>,
 }
 
-impl Places {
+impl LineOwners {
     fn of(units: &[Unit], span: &Range<u32>) -> Self {
         let mut places = Self { older: BTreeMap::new(), newer: BTreeMap::new() };
         for unit in span.clone().map(|unit| unit as usize) {

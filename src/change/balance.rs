@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::syntax::Tree;
+use crate::syntax::SyntaxTree;
 
 /// The classes of brackets; each is counted separately.
 const CLASSES: [(&[&str], &[&str]); 4] =
@@ -14,7 +14,7 @@ const CLASSES: [(&[&str], &[&str]); 4] =
 pub(super) type Depths = [Option<BTreeMap<u32, i32>>; CLASSES.len()];
 
 /// Counts the brackets of a parsed text, outside of strings and comments.
-pub(super) fn depths(tree: &Tree) -> Depths {
+pub(super) fn depths(tree: &SyntaxTree) -> Depths {
     let mut depths: Depths = std::array::from_fn(|_| Some(BTreeMap::new()));
     let mut open = [0_i64; CLASSES.len()];
     for id in tree.tokens(tree.root()) {
@@ -45,7 +45,7 @@ pub(super) fn depths(tree: &Tree) -> Depths {
 }
 
 /// A changed line: its older and newer number (a modified line has both), and the declaration it is in.
-pub(super) type Step = ((Option<u32>, Option<u32>), Option<usize>);
+pub(super) type BalanceStep = ((Option<u32>, Option<u32>), Option<usize>);
 
 /// Finds steps that are tied: pairs of indices that are applied both or neither.
 ///
@@ -54,7 +54,7 @@ pub(super) type Step = ((Option<u32>, Option<u32>), Option<usize>);
 /// If a step changes the bracket depth of a class, it is tied to the nearest step that changes the depth back, in the
 /// same declaration if it has one. If a class is not in pairs on one side (macros or conditionals contain a brace),
 /// nothing is tied in it.
-pub(super) fn ties(older: &Depths, newer: &Depths, steps: &[Step]) -> Vec<(usize, usize)> {
+pub(super) fn ties(older: &Depths, newer: &Depths, steps: &[BalanceStep]) -> Vec<(usize, usize)> {
     let mut ties = Vec::new();
     for (older, newer) in older.iter().zip(newer) {
         let (Some(older), Some(newer)) = (older, newer) else { continue };
@@ -62,14 +62,14 @@ pub(super) fn ties(older: &Depths, newer: &Depths, steps: &[Step]) -> Vec<(usize
             line.and_then(|line| lines.get(&line)).copied().unwrap_or(0)
         };
         let mut found = Vec::new();
-        let mut of_owner: BTreeMap<Option<usize>, Waiting> = BTreeMap::new();
+        let mut of_owner: BTreeMap<Option<usize>, WaitingSteps> = BTreeMap::new();
         for (index, ((older_line, newer_line), owner)) in steps.iter().enumerate() {
             let change = depth_of(newer, *newer_line) - depth_of(older, *older_line);
             of_owner.entry(*owner).or_default().meet(index, change, &mut found);
         }
         let mut left: Vec<(usize, i32)> = of_owner.into_values().flat_map(|waiting| waiting.0).collect();
         left.sort_unstable();
-        let mut waiting = Waiting::default();
+        let mut waiting = WaitingSteps::default();
         for (index, change) in left {
             waiting.meet(index, change, &mut found);
         }
@@ -84,9 +84,9 @@ pub(super) fn ties(older: &Depths, newer: &Depths, steps: &[Step]) -> Vec<(usize
 
 /// Steps without a partner yet, one entry for each bracket; all entries have the same sign.
 #[derive(Default)]
-struct Waiting(Vec<(usize, i32)>);
+struct WaitingSteps(Vec<(usize, i32)>);
 
-impl Waiting {
+impl WaitingSteps {
     /// Pairs a step with the waiting steps, the last one first. The rest of its brackets waits.
     fn meet(&mut self, index: usize, mut change: i32, found: &mut Vec<(usize, usize)>) {
         while change != 0 {
@@ -110,7 +110,7 @@ mod tests {
     #[track_caller]
     fn check(older: &str, newer: &str, steps: &[(Option<u32>, Option<u32>)], expected: &[(usize, usize)]) {
         let depths = |text: &str| depths(&Language::named("c").unwrap().parse(text.as_bytes()).unwrap());
-        let steps: Vec<Step> = steps.iter().map(|step| (*step, None)).collect();
+        let steps: Vec<BalanceStep> = steps.iter().map(|step| (*step, None)).collect();
         assert_eq!(ties(&depths(older), &depths(newer), &steps), expected);
     }
 

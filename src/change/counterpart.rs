@@ -8,18 +8,18 @@ use crate::subset::{Subset, UnitId};
 use crate::unit::{Level, Unit, UnitKind};
 
 /// The older and the newer path of a file.
-type Paths<'a> = (Option<&'a [u8]>, Option<&'a [u8]>);
+type PathPair<'a> = (Option<&'a [u8]>, Option<&'a [u8]>);
 
 /// The parts of one file that some units change, from older to newer.
 #[derive(Default)]
-struct Touched {
+struct TouchedParts {
     older_lines: BTreeSet<u32>,
     newer_lines: BTreeSet<u32>,
     /// Whether the units change more than lines: the file is added, removed, renamed or replaced as a whole.
     is_file: bool,
 }
 
-impl Touched {
+impl TouchedParts {
     fn take(&mut self, older: &Range<u32>, newer: &Range<u32>) {
         self.older_lines.extend(older.clone());
         self.newer_lines.extend(newer.clone());
@@ -48,7 +48,7 @@ impl ChangeSet {
     /// - `reversed`: the difference of the same two trees, in the opposite direction.
     /// - Result: whole edits, with the units that they need.
     pub fn counterpart(&self, reversed: &Self, subset: &Subset) -> Subset {
-        let mut touched: BTreeMap<Paths, Touched> = BTreeMap::new();
+        let mut touched: BTreeMap<PathPair, TouchedParts> = BTreeMap::new();
         for unit in subset {
             let text = reversed.describe(unit);
             let file = touched.entry((text.newer_path, text.older_path)).or_default();

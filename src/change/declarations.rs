@@ -5,8 +5,8 @@ use std::hash::Hash;
 use std::ops::Range;
 
 use crate::pairing;
-use crate::syntax::{Language, Node, NodeId, Tree};
-use crate::text_lines::Lines;
+use crate::syntax::{Language, NodeId, SyntaxNode, SyntaxTree};
+use crate::text_lines::TextLines;
 
 /// The least share of common lines, in thousandths, at which two declarations of different names can be one renamed
 /// declaration.
@@ -36,7 +36,7 @@ pub(super) struct Declaration {
 ///
 /// Only declarations that share their lines with no other code. If several are on one line, none of them is in the
 /// result.
-pub(super) fn declarations(tree: &Tree, text: &[u8], lines: &Lines) -> Vec<Declaration> {
+pub(super) fn declarations(tree: &SyntaxTree, text: &[u8], lines: &TextLines) -> Vec<Declaration> {
     let mut found: Vec<Declaration> = Vec::new();
     let mut open: Vec<(NodeId, usize)> = Vec::new();
     let comments = comment_lines(tree, text, lines);
@@ -70,7 +70,7 @@ pub(super) fn declarations(tree: &Tree, text: &[u8], lines: &Lines) -> Vec<Decla
 }
 
 /// For each line: whether it contains a part of a comment and nothing else.
-pub(super) fn comment_lines(tree: &Tree, text: &[u8], lines: &Lines) -> Vec<bool> {
+pub(super) fn comment_lines(tree: &SyntaxTree, text: &[u8], lines: &TextLines) -> Vec<bool> {
     let mut is_comment = vec![false; lines.len() as usize];
     for node in tree.nodes().iter().filter(|node| node.is_extra && node.is_leaf) {
         if has_lines_alone(node, text, lines) {
@@ -81,7 +81,7 @@ pub(super) fn comment_lines(tree: &Tree, text: &[u8], lines: &Lines) -> Vec<bool
 }
 
 /// Whether the lines of a node contain nothing else, apart from white space and the punctuation after it.
-pub(super) fn has_lines_alone(node: &Node, text: &[u8], lines: &Lines) -> bool {
+pub(super) fn has_lines_alone(node: &SyntaxNode, text: &[u8], lines: &TextLines) -> bool {
     if node.lines.end > lines.len() {
         return false;
     }
@@ -92,7 +92,7 @@ pub(super) fn has_lines_alone(node: &Node, text: &[u8], lines: &Lines) -> bool {
         && behind.iter().all(|byte| byte.is_ascii_whitespace() || matches!(byte, b',' | b';'))
 }
 
-fn content(text: &[u8], lines: &Lines, range: &Range<u32>) -> Vec<u64> {
+fn content(text: &[u8], lines: &TextLines, range: &Range<u32>) -> Vec<u64> {
     let mut hashes: Vec<u64> = range
         .clone()
         .map(|line| lines.slice(text, &(line..line + 1)).trim_ascii())
@@ -122,7 +122,8 @@ pub(super) fn similarity(older: &Declaration, newer: &Declaration) -> u32 {
 /// Source: the order (names before structure) is that of the matchers after Chawathe et al. 1996. Deviations: only
 /// declarations are matched; their content is compared as lines.
 pub(super) fn matches(language: &Language, older: &[Declaration], newer: &[Declaration]) -> Vec<(usize, usize)> {
-    let mut matching = Matching { older, newer, of_older: vec![None; older.len()], of_newer: vec![None; newer.len()] };
+    let mut matching =
+        DeclarationMatching { older, newer, of_older: vec![None; older.len()], of_newer: vec![None; newer.len()] };
     let (members_of_older, members_of_newer) = (members(older), members(newer));
     let mut bodies = vec![(None, None)];
     while let Some((older_parent, newer_parent)) = bodies.pop() {
@@ -148,14 +149,14 @@ fn members(declarations: &[Declaration]) -> BTreeMap<Option<usize>, Vec<usize>> 
     members
 }
 
-struct Matching<'a> {
+struct DeclarationMatching<'a> {
     older: &'a [Declaration],
     newer: &'a [Declaration],
     of_older: Vec<Option<usize>>,
     of_newer: Vec<Option<usize>>,
 }
 
-impl<'a> Matching<'a> {
+impl<'a> DeclarationMatching<'a> {
     fn join(&mut self, row: usize, column: usize) {
         self.of_older[row] = Some(column);
         self.of_newer[column] = Some(row);
@@ -238,7 +239,7 @@ mod tests {
 
     fn declared(language: &str, text: &str) -> Vec<Declaration> {
         let tree = Language::named(language).unwrap().parse(text.as_bytes()).unwrap();
-        declarations(&tree, text.as_bytes(), &Lines::of(text.as_bytes()))
+        declarations(&tree, text.as_bytes(), &TextLines::of(text.as_bytes()))
     }
 
     /// The names of matched declarations, with their lines.

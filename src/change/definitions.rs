@@ -5,13 +5,13 @@
 
 use std::collections::BTreeSet;
 
-use crate::named::Named;
+use crate::mentioned_names::TextNames;
 use crate::set::ChangeSet;
 use crate::subset::Subset;
 use crate::unit::Level;
 
 /// The names that one edit touches.
-struct Edit {
+struct EditNames {
     units: Subset,
     /// The group of its declaration, by index among the groups of that level.
     place: Option<usize>,
@@ -42,17 +42,17 @@ impl ChangeSet {
         let only_older: BTreeSet<&Vec<u8>> = older.difference(&newer).collect();
         let mut taken = subset.clone();
         loop {
-            let is_taken = |edit: &&Edit| edit.units.is_subset(&taken);
+            let is_taken = |edit: &&EditNames| edit.units.is_subset(&taken);
             // A name that one place defines is visible at the other.
-            let reaches = |name: &Vec<u8>, definer: &Edit, user: &Edit| {
+            let reaches = |name: &Vec<u8>, definer: &EditNames, user: &EditNames| {
                 definer.place == user.place || definer.is_outside || members.contains(name)
             };
-            let users: Vec<&Edit> = edits.iter().filter(is_taken).collect();
-            let is_wanted = |name: &&Vec<u8>, definer: &Edit| {
-                let mentions = |user: &&Edit| user.inserted[0].contains(*name) && reaches(name, definer, user);
+            let users: Vec<&EditNames> = edits.iter().filter(is_taken).collect();
+            let is_wanted = |name: &&Vec<u8>, definer: &EditNames| {
+                let mentions = |user: &&EditNames| user.inserted[0].contains(*name) && reaches(name, definer, user);
                 only_newer.contains(name) && users.iter().any(mentions)
             };
-            let is_gone = |name: &&Vec<u8>, user: &Edit| {
+            let is_gone = |name: &&Vec<u8>, user: &EditNames| {
                 let definers =
                     || edits.iter().filter(|edit| edit.deleted[1].contains(*name) && reaches(name, edit, user));
                 only_older.contains(name) && definers().next().is_some() && definers().all(|edit| is_taken(&edit))
@@ -73,7 +73,7 @@ impl ChangeSet {
         }
     }
 
-    fn named_edits(&self) -> Vec<Edit> {
+    fn named_edits(&self) -> Vec<EditNames> {
         let places = self.groups(Level::Unit);
         let edit = |group| {
             let units = self.subset(group);
@@ -85,14 +85,14 @@ impl ChangeSet {
                 deleted.extend_from_slice(text.deleted);
             }
             let names = |text: &[u8]| {
-                let named = Named::of(text);
+                let named = TextNames::of(text);
                 let owned = |names: &BTreeSet<&[u8]>| names.iter().map(|name| name.to_vec()).collect();
                 let mut defined: BTreeSet<Vec<u8>> = owned(&named.assigned);
                 defined.extend(declared(text).map(<[u8]>::to_vec));
                 [owned(&named.all), defined]
             };
             let is_outside = [&inserted, &deleted].into_iter().all(|text| !is_indented(text));
-            Edit { units, place, is_outside, inserted: names(&inserted), deleted: names(&deleted) }
+            EditNames { units, place, is_outside, inserted: names(&inserted), deleted: names(&deleted) }
         };
         self.groups(Level::Line).iter().map(edit).collect()
     }
@@ -116,7 +116,7 @@ impl ChangeSet {
         for pair in self.files() {
             for (side, names) in [(&pair.older, &mut older), (&pair.newer, &mut newer)] {
                 let text = side.as_ref().and_then(|side| side.text()).unwrap_or_default();
-                names.extend(Named::of(text).all.into_iter().map(<[u8]>::to_vec));
+                names.extend(TextNames::of(text).all.into_iter().map(<[u8]>::to_vec));
             }
         }
         (older, newer)
@@ -194,18 +194,18 @@ fn declared(text: &[u8]) -> impl Iterator<Item = &[u8]> {
 mod tests {
     use super::*;
     use crate::syntax::Language;
-    use crate::{Content, Division, FilePair, FileSide, Mode};
+    use crate::{EntryContent, EntryMode, FileDivision, FilePair, FileSide};
 
     /// The inserted and deleted lines that come with the edit that has a text.
     #[track_caller]
     fn check(older: &str, newer: &str, taken: &str, expected: &[&str]) {
         let side = |text: &str| {
-            let content = Content::Bytes(text.as_bytes().into());
-            Some(FileSide { path: b"a.c".to_vec(), mode: Mode::Regular, content })
+            let content = EntryContent::Bytes(text.as_bytes().into());
+            Some(FileSide { path: b"a.c".to_vec(), mode: EntryMode::Regular, content })
         };
         let pairs = vec![FilePair { older: side(older), newer: side(newer) }];
         let language = Language::named("c").unwrap();
-        let set = ChangeSet::divided(pairs, |_| Division::Syntax(language)).with_whole_edits();
+        let set = ChangeSet::divided(pairs, |_| FileDivision::Syntax(language)).with_whole_edits();
         let has = |unit: &crate::UnitId| {
             let text = set.describe(*unit);
             [text.inserted, text.deleted].concat().windows(taken.len()).any(|part| part == taken.as_bytes())

@@ -2,30 +2,30 @@
 
 use std::ops::Range;
 
-use crate::file::{Division, FilePair, FileSide};
+use crate::file::{FileDivision, FilePair, FileSide};
 use crate::lines;
-use crate::lines::{Edit, Step};
+use crate::lines::{LineEdit, LineStep};
 use crate::outline::Outline;
 use crate::parsed::Parsed;
 use crate::parting::Parting;
 use crate::subset::UnitId;
-use crate::text_lines::Lines;
-use crate::unit::{Grain, Piece, SyntaxCheck, TextPair, Unit, UnitKind};
+use crate::text_lines::TextLines;
+use crate::unit::{MovedPiece, SyntaxCheck, TextPair, Unit, UnitGrain, UnitKind};
 use crate::whole::Whole;
 
 /// The units of the files divided so far.
 #[derive(Default)]
-pub(super) struct Builder {
+pub(super) struct UnitBuilder {
     pub(super) units: Vec<Unit>,
     /// Half-open ranges of unit ids, ascending.
     pub(super) hunks: Vec<Range<u32>>,
     /// Per file divided so far.
     pub(super) parsed: Vec<Option<Parsed>>,
     /// The unit size, and the edits that are one unit.
-    pub(super) grain: Grain,
+    pub(super) grain: UnitGrain,
 }
 
-impl Builder {
+impl UnitBuilder {
     pub(super) fn n_units(&self) -> u32 {
         u32::try_from(self.units.len()).expect("a change set has fewer than 2^32 units")
     }
@@ -41,11 +41,11 @@ impl Builder {
     }
 
     /// Adds the units of a file.
-    pub(super) fn divide(&mut self, file: usize, pair: &FilePair, division: &Division) -> TextPair {
+    pub(super) fn divide(&mut self, file: usize, pair: &FilePair, division: &FileDivision) -> TextPair {
         self.parsed.push(None);
-        let is_whole = matches!(division, Division::Whole { .. });
+        let is_whole = matches!(division, FileDivision::Whole { .. });
         let whole = |side: &FileSide| TextPair {
-            n_whole_lines: side.text().map_or(0, |text| Lines::of(text).len() as usize),
+            n_whole_lines: side.text().map_or(0, |text| TextLines::of(text).len() as usize),
             ..TextPair::default()
         };
         match (&pair.older, &pair.newer) {
@@ -60,7 +60,7 @@ impl Builder {
             (Some(older), Some(newer)) => self.divide_changed(file, (older, newer), division),
             (None, Some(newer)) => {
                 self.push_hunk(file, [UnitKind::Create]);
-                let lines = newer.text().map(Lines::of).unwrap_or_default();
+                let lines = newer.text().map(TextLines::of).unwrap_or_default();
                 let insert = |line: u32| UnitKind::Lines { deleted: 0..0, inserted: line..line + 1 };
                 self.push_hunk(file, (0..lines.len()).map(insert));
                 let mut text = TextPair { newer: lines, ..TextPair::default() };
@@ -68,7 +68,7 @@ impl Builder {
                 text
             }
             (Some(older), None) => {
-                let lines = older.text().map(Lines::of).unwrap_or_default();
+                let lines = older.text().map(TextLines::of).unwrap_or_default();
                 let delete = |line: u32| UnitKind::Lines { deleted: line..line + 1, inserted: 0..0 };
                 self.push_hunk(file, (0..lines.len()).map(delete));
                 self.push_hunk(file, [UnitKind::Remove]);
@@ -81,14 +81,14 @@ impl Builder {
     }
 
     /// Reads the syntax of the file that is being divided, if it has one.
-    fn parse(&mut self, division: &Division, (older, newer): (&[u8], &[u8]), text: &mut TextPair) {
-        let language = if let Division::Syntax(language) = *division { Some(language) } else { None };
+    fn parse(&mut self, division: &FileDivision, (older, newer): (&[u8], &[u8]), text: &mut TextPair) {
+        let language = if let FileDivision::Syntax(language) = *division { Some(language) } else { None };
         let parsed = language.and_then(|language| Parsed::of(language, (older, &text.older), (newer, &text.newer)));
         if let (Some(parsed), Some(language)) = (&parsed, language) {
             text.check = Some(SyntaxCheck { language, max_errors: parsed.older.n_errors.max(parsed.newer.n_errors) });
         }
         *self.parsed.last_mut().expect("the file that is being divided has an entry") = parsed;
-        if self.grain == Grain::Edits {
+        if self.grain == UnitGrain::Edits {
             text.whole = Some(self.whole(older, newer, text));
         }
     }
@@ -101,7 +101,12 @@ impl Builder {
         }
     }
 
-    fn divide_changed(&mut self, file: usize, (older, newer): (&FileSide, &FileSide), division: &Division) -> TextPair {
+    fn divide_changed(
+        &mut self,
+        file: usize,
+        (older, newer): (&FileSide, &FileSide),
+        division: &FileDivision,
+    ) -> TextPair {
         if older.path != newer.path {
             self.push_hunk(file, [UnitKind::Rename]);
         }
@@ -116,11 +121,11 @@ impl Builder {
             self.push_hunk(file, [UnitKind::Whole]);
             return TextPair::default();
         };
-        let mut text = TextPair { older: Lines::of(older), newer: Lines::of(newer), ..TextPair::default() };
-        if matches!(division, Division::Whole { .. }) {
+        let mut text = TextPair { older: TextLines::of(older), newer: TextLines::of(newer), ..TextPair::default() };
+        if matches!(division, FileDivision::Whole { .. }) {
             self.push_hunk(file, [UnitKind::Whole]);
             let runs = lines::hunks((older, &text.older), (newer, &text.newer), &Parting::default());
-            let steps = runs.into_iter().flatten().filter_map(Edit::step);
+            let steps = runs.into_iter().flatten().filter_map(LineEdit::step);
             let n_whole_lines = steps.map(|step| step.deleted.len() + step.inserted.len()).sum();
             return TextPair { n_whole_lines, ..TextPair::default() };
         }
@@ -140,28 +145,28 @@ impl Builder {
             let mut steps = Vec::new();
             for edit in run {
                 match edit {
-                    Edit::Step(step) => steps.push(step),
-                    Edit::In(index, at) => {
+                    LineEdit::Step(step) => steps.push(step),
+                    LineEdit::In(index, at) => {
                         self.push_steps(file, &mut steps, &mut script);
-                        script.push(Piece::In(UnitId::at(index), 0..0, at));
+                        script.push(MovedPiece::In(UnitId::at(index), 0..0, at));
                     }
-                    Edit::Out(index) => {
+                    LineEdit::Out(index) => {
                         self.push_steps(file, &mut steps, &mut script);
                         let (from, to) = moved[index].clone();
                         let unit = UnitId(self.push_hunk(file, [UnitKind::Move { from, to, at: 0 }]).start);
                         for run in lines::hunks_within(sides.0, sides.1, &parting, index) {
-                            let mut steps = run.into_iter().filter_map(Edit::step).collect();
+                            let mut steps = run.into_iter().filter_map(LineEdit::step).collect();
                             self.push_steps(file, &mut steps, &mut Vec::new());
                         }
                         ids[index] = (unit, unit.0 + 1..self.n_units());
-                        script.push(Piece::Out(unit, ids[index].1.clone()));
+                        script.push(MovedPiece::Out(unit, ids[index].1.clone()));
                     }
                 }
             }
             self.push_steps(file, &mut steps, &mut script);
         }
         for piece in &mut script {
-            if let Piece::In(unit, inner, arrives) = piece {
+            if let MovedPiece::In(unit, inner, arrives) = piece {
                 (*unit, *inner) = ids[unit.index()].clone();
                 if let UnitKind::Move { at, .. } = &mut self.units[unit.index()].kind {
                     *at = *arrives;
@@ -173,28 +178,28 @@ impl Builder {
     }
 
     /// Makes units of adjacent steps, and empties the list.
-    fn push_steps(&mut self, file: usize, steps: &mut Vec<Step>, script: &mut Vec<Piece>) {
-        if self.grain == Grain::HalfLines {
+    fn push_steps(&mut self, file: usize, steps: &mut Vec<LineStep>, script: &mut Vec<MovedPiece>) {
+        if self.grain == UnitGrain::HalfLines {
             *steps = single_lines(steps);
         }
-        let kind = |step: Step| UnitKind::Lines { deleted: step.deleted, inserted: step.inserted };
+        let kind = |step: LineStep| UnitKind::Lines { deleted: step.deleted, inserted: step.inserted };
         let span = self.push_hunk(file, steps.drain(..).map(kind));
-        script.extend(span.map(|unit| Piece::Unit(UnitId(unit))));
+        script.extend(span.map(|unit| MovedPiece::Unit(UnitId(unit))));
     }
 }
 
 /// The same change as deletions and insertions of one line each. Among adjacent steps, deletions come first.
-fn single_lines(steps: &[Step]) -> Vec<Step> {
+fn single_lines(steps: &[LineStep]) -> Vec<LineStep> {
     let are_neighbours =
-        |one: &Step, two: &Step| one.deleted.end == two.deleted.start && one.inserted.end == two.inserted.start;
+        |one: &LineStep, two: &LineStep| one.deleted.end == two.deleted.start && one.inserted.end == two.inserted.start;
     let mut single = Vec::new();
     for run in steps.chunk_by(are_neighbours) {
         let start = run[0].inserted.start;
         let end = run[run.len() - 1].deleted.end;
         let deletions = run.iter().filter(|step| !step.deleted.is_empty());
-        single.extend(deletions.map(|step| Step { deleted: step.deleted.clone(), inserted: start..start }));
+        single.extend(deletions.map(|step| LineStep { deleted: step.deleted.clone(), inserted: start..start }));
         let insertions = run.iter().filter(|step| !step.inserted.is_empty());
-        single.extend(insertions.map(|step| Step { deleted: end..end, inserted: step.inserted.clone() }));
+        single.extend(insertions.map(|step| LineStep { deleted: end..end, inserted: step.inserted.clone() }));
     }
     single
 }

@@ -13,7 +13,7 @@ const N_BYTES_LOOKED_AT: usize = 8000;
 
 /// The kind of entry at a path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Mode {
+pub enum EntryMode {
     /// A file (100644).
     Regular,
     /// A file with its executable bit set (100755).
@@ -24,7 +24,7 @@ pub enum Mode {
     Submodule,
 }
 
-impl Mode {
+impl EntryMode {
     /// As git writes it: `100644`.
     pub fn octal(self) -> &'static str {
         match self {
@@ -43,7 +43,7 @@ impl Mode {
 
 /// The content of an entry.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Content {
+pub enum EntryContent {
     /// The bytes of a file, or the target of a symbolic link.
     Bytes(Arc<[u8]>),
     /// The commit id of a submodule.
@@ -56,9 +56,9 @@ pub struct FileSide {
     /// The path from the root of the tree, `/` between components, raw bytes.
     pub path: Vec<u8>,
     /// What kind of entry it is.
-    pub mode: Mode,
+    pub mode: EntryMode,
     /// What it holds.
-    pub content: Content,
+    pub content: EntryContent,
 }
 
 impl FileSide {
@@ -67,7 +67,7 @@ impl FileSide {
     /// `None` for links, submodules, files with a NUL among the first 8000 bytes, and files larger than 4 MiB.
     pub fn text(&self) -> Option<&[u8]> {
         match &self.content {
-            Content::Bytes(bytes) if self.mode.is_file() && is_text(bytes) => Some(bytes),
+            EntryContent::Bytes(bytes) if self.mode.is_file() && is_text(bytes) => Some(bytes),
             _ => None,
         }
     }
@@ -94,17 +94,11 @@ impl FilePair {
         let side = self.newer.as_ref().or(self.older.as_ref());
         &side.expect("a pair has at least one side: `ChangeSet::new` drops the others").path
     }
-
-    /// The same change in the opposite direction.
-    #[must_use]
-    pub fn reversed(self) -> Self {
-        Self { older: self.newer, newer: self.older }
-    }
 }
 
 /// How the content of a changed file is divided.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Division {
+pub enum FileDivision {
     /// By syntax, down to lines.
     Syntax(&'static Language),
     /// Into lines only.
@@ -120,23 +114,23 @@ pub enum Division {
 mod tests {
     use super::*;
 
-    fn side(mode: Mode, bytes: &[u8]) -> FileSide {
-        FileSide { path: b"f".to_vec(), mode, content: Content::Bytes(bytes.into()) }
+    fn side(mode: EntryMode, bytes: &[u8]) -> FileSide {
+        FileSide { path: b"f".to_vec(), mode, content: EntryContent::Bytes(bytes.into()) }
     }
 
     #[test]
     fn a_nul_byte_near_the_start_makes_a_file_binary() {
-        assert_eq!(side(Mode::Regular, b"a\0b").text(), None);
-        assert_eq!(side(Mode::Executable, b"a\nb").text(), Some(&b"a\nb"[..]));
+        assert_eq!(side(EntryMode::Regular, b"a\0b").text(), None);
+        assert_eq!(side(EntryMode::Executable, b"a\nb").text(), Some(&b"a\nb"[..]));
         let mut far = vec![b'a'; N_BYTES_LOOKED_AT];
         far.push(0);
-        assert!(side(Mode::Regular, &far).text().is_some());
+        assert!(side(EntryMode::Regular, &far).text().is_some());
     }
 
     #[test]
     fn links_and_files_of_more_than_four_mebibytes_are_no_text() {
-        assert_eq!(side(Mode::Symlink, b"target").text(), None);
-        assert_eq!(side(Mode::Regular, &vec![b'a'; MAX_TEXT_BYTES + 1]).text(), None);
-        assert!(side(Mode::Regular, &vec![b'a'; MAX_TEXT_BYTES]).text().is_some());
+        assert_eq!(side(EntryMode::Symlink, b"target").text(), None);
+        assert_eq!(side(EntryMode::Regular, &vec![b'a'; MAX_TEXT_BYTES + 1]).text(), None);
+        assert!(side(EntryMode::Regular, &vec![b'a'; MAX_TEXT_BYTES]).text().is_some());
     }
 }

@@ -5,7 +5,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::names::Names;
+use crate::names::LineNames;
 
 /// For each group, the length of the longest chain of groups that it needs: 0 if it needs no other.
 ///
@@ -14,7 +14,7 @@ use crate::names::Names;
 /// the height of the first of them that was reached.
 ///
 /// Cost: groups times names.
-pub(super) fn heights(groups: &[Names]) -> Vec<usize> {
+pub(super) fn heights(groups: &[LineNames]) -> Vec<usize> {
     let mut creators: BTreeMap<&[u8], Vec<usize>> = BTreeMap::new();
     let mut quitters: BTreeMap<&[u8], Vec<usize>> = BTreeMap::new();
     for (index, names) in groups.iter().enumerate() {
@@ -59,9 +59,15 @@ pub(super) fn heights(groups: &[Names]) -> Vec<usize> {
 mod tests {
     use super::*;
 
-    fn names(created: &str, dropped: &str, used: &str, unused: &str) -> Names {
+    fn names(created: &str, dropped: &str, used: &str, unused: &str) -> LineNames {
         let set = |names: &str| names.split_whitespace().map(|name| name.as_bytes().to_vec()).collect();
-        Names { created: set(created), dropped: set(dropped), used: set(used), unused: set(unused), ..Names::default() }
+        LineNames {
+            created: set(created),
+            dropped: set(dropped),
+            used: set(used),
+            unused: set(unused),
+            ..LineNames::default()
+        }
     }
 
     #[test]

@@ -10,14 +10,14 @@ use std::ops::Range;
 use crate::group::Group;
 use crate::heights::heights;
 use crate::named_together::named_together;
-use crate::names::Names;
+use crate::names::LineNames;
 use crate::parsed::Parsed;
 use crate::subset::UnitId;
 use crate::unit::{Level, Unit, UnitKind};
 
 /// The key of a group: units with equal keys are in one group.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Key {
+enum GroupKey {
     /// Comments, blank lines and white space of one file.
     Trivia { file: usize },
     /// A declaration of a file, by its number in [`Parsed`].
@@ -67,25 +67,25 @@ impl Ladder<'_> {
         for (hunk, span) in self.hunks.iter().enumerate() {
             hunk_of[span.start as usize..span.end as usize].fill(hunk);
         }
-        self.push(&mut rungs, Level::Hunk, &|unit| Key::Hunk { hunk: hunk_of[unit] });
+        self.push(&mut rungs, Level::Hunk, &|unit| GroupKey::Hunk { hunk: hunk_of[unit] });
         let blocks = self.blocks();
         let depth = blocks.iter().map(Vec::len).max().unwrap_or(0);
         for depth in 0..depth {
             self.push(&mut rungs, Level::Line, &|unit| match (blocks[unit].get(depth), blocks[unit].last()) {
                 (Some(key), _) => *key,
-                (None, Some(Key::Block { file, is_newer, block })) => {
-                    Key::Frame { file: *file, is_newer: *is_newer, block: *block }
+                (None, Some(GroupKey::Block { file, is_newer, block })) => {
+                    GroupKey::Frame { file: *file, is_newer: *is_newer, block: *block }
                 }
-                _ => Key::Unit { unit: UnitId::at(unit).0 },
+                _ => GroupKey::Unit { unit: UnitId::at(unit).0 },
             });
         }
-        self.push(&mut rungs, Level::Line, &|unit| Key::Unit { unit: UnitId::at(unit).0 });
+        self.push(&mut rungs, Level::Line, &|unit| GroupKey::Unit { unit: UnitId::at(unit).0 });
         rungs
     }
 
     /// Adds the partition by `key`, unless it equals the previous rung.
-    fn push(&self, rungs: &mut Vec<(Level, Vec<Group>)>, level: Level, key: &dyn Fn(usize) -> Key) {
-        let mut members: BTreeMap<Key, Vec<UnitId>> = BTreeMap::new();
+    fn push(&self, rungs: &mut Vec<(Level, Vec<Group>)>, level: Level, key: &dyn Fn(usize) -> GroupKey) {
+        let mut members: BTreeMap<GroupKey, Vec<UnitId>> = BTreeMap::new();
         for unit in 0..self.units.len() {
             members.entry(key(self.atom_of[unit])).or_default().push(UnitId::at(unit));
         }
@@ -108,7 +108,7 @@ impl Ladder<'_> {
             newer.extend(of_newer);
         }
         let on_one_side = older.symmetric_difference(&newer).copied().collect();
-        let names: Vec<Names> = self.units.iter().map(|unit| self.names_of([unit])).collect();
+        let names: Vec<LineNames> = self.units.iter().map(|unit| self.names_of([unit])).collect();
         named_together(&names, &on_one_side)
     }
 
@@ -117,15 +117,15 @@ impl Ladder<'_> {
         let names_of = |group: &Group| {
             self.names_of(group.spans().iter().flat_map(|span| &self.units[span.start as usize..span.end as usize]))
         };
-        let names: Vec<Names> = groups.iter().map(names_of).collect();
+        let names: Vec<LineNames> = groups.iter().map(names_of).collect();
         let mut ordered: Vec<(usize, Group)> = heights(&names).into_iter().zip(groups).collect();
         ordered.sort_by_key(|(height, _)| *height);
         ordered.into_iter().map(|(_, group)| group).collect()
     }
 
     /// The names in the lines of some units.
-    fn names_of<'u>(&self, units: impl IntoIterator<Item = &'u Unit>) -> Names {
-        let mut names = Names::default();
+    fn names_of<'u>(&self, units: impl IntoIterator<Item = &'u Unit>) -> LineNames {
+        let mut names = LineNames::default();
         for Unit { file, kind } in units {
             if let (Some(parsed), UnitKind::Lines { .. }, Some(place)) = (&self.parsed[*file], kind, kind.place()) {
                 parsed.note_names(place, &mut names);
@@ -150,19 +150,19 @@ impl Ladder<'_> {
     }
 
     /// For each unit the declarations around it, outermost first; never empty.
-    fn declarations(&self) -> Vec<Vec<Key>> {
-        let mut keys: Vec<Vec<Key>> = vec![Vec::new(); self.units.len()];
+    fn declarations(&self) -> Vec<Vec<GroupKey>> {
+        let mut keys: Vec<Vec<GroupKey>> = vec![Vec::new(); self.units.len()];
         for (hunk, span) in self.hunks.iter().enumerate() {
             let mut alone: [Vec<usize>; 2] = [Vec::new(), Vec::new()];
             for unit in span.clone() {
                 let unit = unit as usize;
                 let Unit { file, kind } = &self.units[unit];
                 let (Some(parsed), Some((deleted, inserted))) = (&self.parsed[*file], kind.place()) else {
-                    keys[unit].push(Key::Hunk { hunk });
+                    keys[unit].push(GroupKey::Hunk { hunk });
                     continue;
                 };
                 if self.is_trivia[unit] {
-                    keys[unit].push(Key::Trivia { file: *file });
+                    keys[unit].push(GroupKey::Trivia { file: *file });
                     continue;
                 }
                 for innermost in
@@ -175,9 +175,9 @@ impl Ladder<'_> {
                     }
                 }
                 let numbers = parsed.declarations_around(deleted, inserted);
-                keys[unit].extend(numbers.into_iter().map(|number| Key::Declaration { file: *file, number }));
+                keys[unit].extend(numbers.into_iter().map(|number| GroupKey::Declaration { file: *file, number }));
                 if keys[unit].is_empty() {
-                    keys[unit].push(Key::Hunk { hunk });
+                    keys[unit].push(GroupKey::Hunk { hunk });
                 }
             }
             // Deleted lines with inserted lines at the same place were replaced by them. A run of both kinds is not
@@ -186,7 +186,7 @@ impl Ladder<'_> {
                 && let Some(replaced) = gone.first().filter(|_| !came.is_empty())
             {
                 for key in keys[span.start as usize..span.end as usize].iter_mut().flatten() {
-                    if let Key::Declaration { number, .. } = key
+                    if let GroupKey::Declaration { number, .. } = key
                         && (gone.contains(number) || came.contains(number))
                     {
                         *number = *replaced;
@@ -198,8 +198,8 @@ impl Ladder<'_> {
     }
 
     /// For each unit the one-sided blocks around it, outermost first.
-    fn blocks(&self) -> Vec<Vec<Key>> {
-        let mut keys: Vec<Vec<Key>> = vec![Vec::new(); self.units.len()];
+    fn blocks(&self) -> Vec<Vec<GroupKey>> {
+        let mut keys: Vec<Vec<GroupKey>> = vec![Vec::new(); self.units.len()];
         for (file, (span, parsed)) in self.files.iter().zip(self.parsed).enumerate() {
             let Some(parsed) = parsed else { continue };
             for (is_newer, side) in [(false, &parsed.older), (true, &parsed.newer)] {
@@ -214,7 +214,7 @@ impl Ladder<'_> {
                 let blocks = side.blocks_of(&is_one_sided);
                 for unit in span.clone() {
                     let Some(line) = line_of(unit) else { continue };
-                    let key = |block: &usize| Key::Block { file, is_newer, block: *block };
+                    let key = |block: &usize| GroupKey::Block { file, is_newer, block: *block };
                     keys[unit as usize] = blocks[line as usize].iter().map(key).collect();
                 }
             }

@@ -1,6 +1,6 @@
 //! The lines of a changed text file: where they start, and which runs of them differ.
 
-use crate::text_lines::Lines;
+use crate::text_lines::TextLines;
 use std::ops::Range;
 
 use similar::{Algorithm, DiffOp};
@@ -14,25 +14,25 @@ use crate::parting::Parting;
 /// One deleted line, one inserted line, or one of each (a modified line). 0-based, half-open; an empty range gives the
 /// position.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Step {
+pub(super) struct LineStep {
     pub(super) deleted: Range<u32>,
     pub(super) inserted: Range<u32>,
 }
 
 /// An entry of a run of changed lines, in the order of the files.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Edit {
+pub(super) enum LineEdit {
     /// A changed line.
-    Step(Step),
+    Step(LineStep),
     /// The moved lines of this index are removed here.
     Out(usize),
     /// The moved lines of this index are inserted here, before this older line.
     In(usize, u32),
 }
 
-impl Edit {
+impl LineEdit {
     /// The step, if it is one.
-    pub(super) fn step(self) -> Option<Step> {
+    pub(super) fn step(self) -> Option<LineStep> {
         if let Self::Step(step) = self { Some(step) } else { None }
     }
 }
@@ -48,43 +48,43 @@ impl Edit {
 /// - `parting`: knowledge from the syntax; lines of different declarations are never matched.
 ///
 /// Cost: that of a histogram difference, plus the product of deleted and inserted lines of each run, up to 4096.
-pub(super) fn hunks(older: (&[u8], &Lines), newer: (&[u8], &Lines), parting: &Parting) -> Vec<Vec<Edit>> {
+pub(super) fn hunks(older: (&[u8], &TextLines), newer: (&[u8], &TextLines), parting: &Parting) -> Vec<Vec<LineEdit>> {
     let Parting { moved, owners, .. } = parting;
-    let older = Side::of(older, 0..older.1.len(), moved.iter().map(|(from, _)| from).collect(), &owners.0);
-    let newer = Side::of(newer, 0..newer.1.len(), moved.iter().map(|(_, to)| to).collect(), &owners.1);
+    let older = LineSide::of(older, 0..older.1.len(), moved.iter().map(|(from, _)| from).collect(), &owners.0);
+    let newer = LineSide::of(newer, 0..newer.1.len(), moved.iter().map(|(_, to)| to).collect(), &owners.1);
     compare(&older, &newer, parting)
 }
 
 /// The hunks inside the moved lines with this index.
 pub(super) fn hunks_within(
-    older: (&[u8], &Lines),
-    newer: (&[u8], &Lines),
+    older: (&[u8], &TextLines),
+    newer: (&[u8], &TextLines),
     parting: &Parting,
     index: usize,
-) -> Vec<Vec<Edit>> {
+) -> Vec<Vec<LineEdit>> {
     let Parting { moved, owners, .. } = parting;
-    let older = Side::of(older, moved[index].0.clone(), Vec::new(), &owners.0);
-    let newer = Side::of(newer, moved[index].1.clone(), Vec::new(), &owners.1);
+    let older = LineSide::of(older, moved[index].0.clone(), Vec::new(), &owners.0);
+    let newer = LineSide::of(newer, moved[index].1.clone(), Vec::new(), &owners.1);
     compare(&older, &newer, parting)
 }
 
 /// A line with its owner, or moved lines as one token.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-enum Token<'a> {
+enum LineToken<'a> {
     Line(Option<usize>, &'a [u8]),
     Moved(usize),
 }
 
 /// One side of a comparison.
-struct Side<'a> {
-    tokens: Vec<Token<'a>>,
+struct LineSide<'a> {
+    tokens: Vec<LineToken<'a>>,
     /// The number of the first line of each token, and the end of the last one.
     starts: Vec<u32>,
 }
 
-impl<'a> Side<'a> {
+impl<'a> LineSide<'a> {
     fn of(
-        (text, lines): (&'a [u8], &Lines),
+        (text, lines): (&'a [u8], &TextLines),
         range: Range<u32>,
         moved: Vec<&Range<u32>>,
         owners: &[Option<usize>],
@@ -97,11 +97,11 @@ impl<'a> Side<'a> {
         while line < range.end {
             starts.push(line);
             if let Some((index, moved)) = moved.next_if(|(_, moved)| moved.start == line) {
-                tokens.push(Token::Moved(index));
+                tokens.push(LineToken::Moved(index));
                 line = moved.end;
             } else {
                 let owner = owners.get(line as usize).copied().flatten();
-                tokens.push(Token::Line(owner, lines.slice(text, &(line..line + 1))));
+                tokens.push(LineToken::Line(owner, lines.slice(text, &(line..line + 1))));
                 line += 1;
             }
         }
@@ -114,7 +114,7 @@ impl<'a> Side<'a> {
         let (mut runs, mut moved) = (Vec::new(), Vec::new());
         let mut start = tokens.start;
         for index in tokens.clone() {
-            if let Token::Moved(which) = self.tokens[index] {
+            if let LineToken::Moved(which) = self.tokens[index] {
                 runs.push(start..index);
                 moved.push(which);
                 start = index + 1;
@@ -125,20 +125,20 @@ impl<'a> Side<'a> {
     }
 
     fn lines(&self, tokens: Range<usize>) -> Vec<&'a [u8]> {
-        let text = |token: &Token<'a>| match token {
-            Token::Line(_, line) => *line,
-            Token::Moved(_) => &[],
+        let text = |token: &LineToken<'a>| match token {
+            LineToken::Line(_, line) => *line,
+            LineToken::Moved(_) => &[],
         };
         self.tokens[tokens].iter().map(text).collect()
     }
 }
 
-fn compare(older: &Side, newer: &Side, parting: &Parting) -> Vec<Vec<Edit>> {
+fn compare(older: &LineSide, newer: &LineSide, parting: &Parting) -> Vec<Vec<LineEdit>> {
     let mut runs: Vec<(Range<usize>, Range<usize>)> = Vec::new();
     // Moved tokens of the two sides must never be equal.
-    let apart: Vec<(Token, bool)> =
-        newer.tokens.iter().map(|token| (*token, matches!(token, Token::Moved(_)))).collect();
-    let tokens: Vec<(Token, bool)> = older.tokens.iter().map(|token| (*token, false)).collect();
+    let apart: Vec<(LineToken, bool)> =
+        newer.tokens.iter().map(|token| (*token, matches!(token, LineToken::Moved(_)))).collect();
+    let tokens: Vec<(LineToken, bool)> = older.tokens.iter().map(|token| (*token, false)).collect();
     for op in difference(Algorithm::Histogram, &tokens, &apart) {
         if matches!(op, DiffOp::Equal { .. }) {
             continue;
@@ -157,10 +157,10 @@ fn compare(older: &Side, newer: &Side, parting: &Parting) -> Vec<Vec<Edit>> {
 
 /// The edits of one run. Where lines move out or in, the lines around are compared part by part.
 fn edits(
-    (older, deleted): (&Side, Range<usize>),
-    (newer, inserted): (&Side, Range<usize>),
+    (older, deleted): (&LineSide, Range<usize>),
+    (newer, inserted): (&LineSide, Range<usize>),
     parting: &Parting,
-) -> Vec<Edit> {
+) -> Vec<LineEdit> {
     let (deleted_end, inserted_end) = (deleted.end, inserted.end);
     let (out_runs, out) = older.parts(deleted);
     let (in_runs, arriving) = newer.parts(inserted);
@@ -169,22 +169,22 @@ fn edits(
         let deleted = out_runs.get(index).cloned().unwrap_or(deleted_end..deleted_end);
         let inserted = in_runs.get(index).cloned().unwrap_or(inserted_end..inserted_end);
         let behind = older.starts[deleted.end];
-        edits.extend(steps((older, deleted), (newer, inserted), parting).into_iter().map(Edit::Step));
-        edits.extend(arriving.get(index).map(|moved| Edit::In(*moved, behind)));
-        edits.extend(out.get(index).map(|moved| Edit::Out(*moved)));
+        edits.extend(steps((older, deleted), (newer, inserted), parting).into_iter().map(LineEdit::Step));
+        edits.extend(arriving.get(index).map(|moved| LineEdit::In(*moved, behind)));
+        edits.extend(out.get(index).map(|moved| LineEdit::Out(*moved)));
     }
     edits
 }
 
 /// The steps of a run; each part between two cuts is compared separately.
 fn steps(
-    (older, deleted): (&Side, Range<usize>),
-    (newer, inserted): (&Side, Range<usize>),
+    (older, deleted): (&LineSide, Range<usize>),
+    (newer, inserted): (&LineSide, Range<usize>),
     parting: &Parting,
-) -> Vec<Step> {
+) -> Vec<LineStep> {
     let mut all = Vec::new();
     let (mut row, mut column) = (deleted.start, inserted.start);
-    let at = |side: &Side, line: u32, tokens: &Range<usize>| {
+    let at = |side: &LineSide, line: u32, tokens: &Range<usize>| {
         let index = tokens.start + side.starts[tokens.start..=tokens.end].partition_point(|start| *start < line);
         (index <= tokens.end && side.starts[index] == line).then_some(index)
     };
@@ -203,11 +203,11 @@ fn steps(
 }
 
 fn steps_between(
-    (older, deleted): (&Side, Range<usize>),
-    (newer, inserted): (&Side, Range<usize>),
+    (older, deleted): (&LineSide, Range<usize>),
+    (newer, inserted): (&LineSide, Range<usize>),
     parting: &Parting,
-) -> Vec<Step> {
-    let step = |deleted: Range<usize>, inserted: Range<usize>| Step {
+) -> Vec<LineStep> {
+    let step = |deleted: Range<usize>, inserted: Range<usize>| LineStep {
         deleted: older.starts[deleted.start]..older.starts[deleted.end],
         inserted: newer.starts[inserted.start]..newer.starts[inserted.end],
     };
@@ -215,7 +215,7 @@ fn steps_between(
     let (mut row, mut column) = (deleted.start, inserted.start);
     let may_pair =
         |row: usize, column: usize| match (older.tokens[deleted.start + row], newer.tokens[inserted.start + column]) {
-            (Token::Line(older, _), Token::Line(newer, _)) => parting.may_pair(older, newer),
+            (LineToken::Line(older, _), LineToken::Line(newer, _)) => parting.may_pair(older, newer),
             _ => false,
         };
     let pairs = pair(&older.lines(deleted.clone()), &newer.lines(inserted.clone()), may_pair);
@@ -238,21 +238,21 @@ fn steps_between(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::moves::Moved;
+    use crate::moves::MovedLines;
 
     /// Steps as `-deleted+inserted` line numbers, one text per hunk.
     fn shown(older: &str, newer: &str) -> Vec<String> {
         shown_with(older, newer, &[])
     }
 
-    fn shown_with(older: &str, newer: &str, moved: &[Moved]) -> Vec<String> {
+    fn shown_with(older: &str, newer: &str, moved: &[MovedLines]) -> Vec<String> {
         let (older, newer) = (older.as_bytes(), newer.as_bytes());
-        let show = |edit: &Edit| match edit {
-            Edit::Step(step) => format!("-{:?}+{:?}", step.deleted, step.inserted),
+        let show = |edit: &LineEdit| match edit {
+            LineEdit::Step(step) => format!("-{:?}+{:?}", step.deleted, step.inserted),
             other => format!("{other:?}"),
         };
         let parting = Parting { moved: moved.to_vec(), ..Parting::default() };
-        hunks((older, &Lines::of(older)), (newer, &Lines::of(newer)), &parting)
+        hunks((older, &TextLines::of(older)), (newer, &TextLines::of(newer)), &parting)
             .iter()
             .map(|hunk| hunk.iter().map(show).collect::<Vec<_>>().join(" "))
             .collect()
@@ -261,11 +261,11 @@ mod tests {
     #[test]
     fn lines_keep_their_terminators_and_an_open_last_line_is_a_line() {
         let text = b"a\r\n\nb";
-        let lines = Lines::of(text);
+        let lines = TextLines::of(text);
         assert_eq!(lines.len(), 3);
         assert_eq!(lines.slice(text, &(0..1)), b"a\r\n");
         assert_eq!(lines.slice(text, &(1..3)), b"\nb");
-        assert_eq!(Lines::of(b"").len(), 0);
+        assert_eq!(TextLines::of(b"").len(), 0);
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! Merges text line by line, where a merge by hunks fails because two edits touch.
 
 use crate::difference::{common, difference};
-use crate::named::Named;
+use crate::mentioned_names::TextNames;
 use similar::{Algorithm, DiffOp};
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -12,7 +12,7 @@ pub enum Touching {
     /// They are merged. If both sides insert between the same two lines, the insertion of `ours` comes first.
     Joined,
     /// For programs: insertions of both sides at one place conflict, because only the language decides their order.
-    /// Edits conflict too if one [disturbs](Named::disturbs) the other.
+    /// Edits conflict too if one [disturbs](TextNames::disturbs) the other.
     Judged,
 }
 
@@ -139,7 +139,7 @@ fn gap(place: &[Option<usize>], at: usize, n_ours: usize) -> [Range<usize>; 2] {
 /// Whether the patch and a touching edit of `ours` disturb each other. `edit`: the lines that the patch deletes and
 /// inserts.
 fn is_disturbed(place: &[Option<usize>], deleted: &Range<usize>, base: &[&[u8]], ours: &[&[u8]], edit: &[u8]) -> bool {
-    let patched = Named::of(edit);
+    let patched = TextNames::of(edit);
     [deleted.start, deleted.end].into_iter().any(|at| {
         let [old, new] = gap(place, at, ours.len());
         let (old, new) = (&base[old], &ours[new]);
@@ -147,7 +147,7 @@ fn is_disturbed(place: &[Option<usize>], deleted: &Range<usize>, base: &[&[u8]],
             return false;
         }
         let text = [old, new].concat().concat();
-        let ours = Named::of(&text);
+        let ours = TextNames::of(&text);
         ours.disturbs(&patched) || patched.disturbs(&ours)
     })
 }

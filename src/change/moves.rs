@@ -7,7 +7,7 @@ use std::ops::Range;
 use crate::declarations::{Declaration, similarity};
 
 /// Lines that moved, with or without changes inside: half-open older and newer lines.
-pub(super) type Moved = (Range<u32>, Range<u32>);
+pub(super) type MovedLines = (Range<u32>, Range<u32>);
 
 /// Shorter declarations count as deleted and inserted: it does not help a reader to know that a line moved.
 const MIN_LINES: usize = 3;
@@ -21,7 +21,7 @@ const MIN_SIMILARITY: u32 = 500;
 ///
 /// Among the declarations of a body, those that keep their order stay: a selection with as many lines as possible. The
 /// others moved, and so did those that are now in another body.
-pub(super) fn moves(older: &[Declaration], newer: &[Declaration], pairs: &[(usize, usize)]) -> Vec<Moved> {
+pub(super) fn moves(older: &[Declaration], newer: &[Declaration], pairs: &[(usize, usize)]) -> Vec<MovedLines> {
     let mut newer_of = vec![None; older.len()];
     for (row, column) in pairs {
         newer_of[*row] = Some(*column);
@@ -49,10 +49,10 @@ pub(super) fn moves(older: &[Declaration], newer: &[Declaration], pairs: &[(usiz
         one.lines.len() >= MIN_LINES && two.lines.len() >= MIN_LINES && similarity(one, two) >= MIN_SIMILARITY
     });
     moved.sort_unstable();
-    let mut ranges: Vec<Moved> = Vec::new();
+    let mut ranges: Vec<MovedLines> = Vec::new();
     for (row, column) in moved {
         let (from, to) = (older[row].lines.clone(), newer[column].lines.clone());
-        let is_apart = |(other_from, other_to): &Moved| {
+        let is_apart = |(other_from, other_to): &MovedLines| {
             (other_from.end <= from.start || from.end <= other_from.start)
                 && (other_to.end <= to.start || to.end <= other_to.start)
         };

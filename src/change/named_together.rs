@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::group::Group;
-use crate::names::Names;
+use crate::names::LineNames;
 use crate::subset::UnitId;
 
 /// If more groups of lines change with one name, they are not tried: it is better to divide such a change by place.
@@ -19,7 +19,7 @@ const MAX_GROUPS: usize = 24;
 /// - `on_one_side`: the names that only one side of the changed files has.
 /// - Result: first the groups, joined where they share a unit; then one group for each name, at most 24, larger ones
 ///   last. Groups of one unit are left out. A unit can be in no group, and in several groups of the second list.
-pub(super) fn named_together(units: &[Names], on_one_side: &BTreeSet<&[u8]>) -> [Vec<Group>; 2] {
+pub(super) fn named_together(units: &[LineNames], on_one_side: &BTreeSet<&[u8]>) -> [Vec<Group>; 2] {
     let declared = units.iter().flat_map(|unit| &unit.declared).map(Vec::as_slice);
     let joining: BTreeSet<&[u8]> = declared.chain(on_one_side.iter().copied()).collect();
     let mut members: BTreeMap<&[u8], Vec<UnitId>> = BTreeMap::new();
@@ -59,7 +59,8 @@ mod tests {
     #[test]
     fn units_are_joined_by_names_whose_declaration_changes() {
         let set = |names: &str| names.split_whitespace().map(|name| name.as_bytes().to_vec()).collect();
-        let unit = |used: &str, declared: &str| Names { used: set(used), declared: set(declared), ..Names::default() };
+        let unit =
+            |used: &str, declared: &str| LineNames { used: set(used), declared: set(declared), ..LineNames::default() };
         let units =
             [unit("f int", "f"), unit("f x", ""), unit("x", ""), unit("g f", ""), unit("g", "g"), unit("h", "h")];
         let of = |ids: &[u32]| Group::of(ids.iter().map(|id| UnitId(*id)));

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 /// The names in some changed lines, in groups: created, dropped, declared, used (in inserted lines), unused (in deleted
 /// lines).
 #[derive(Debug, Clone, Default)]
-pub(super) struct Names {
+pub(super) struct LineNames {
     /// Names that the lines create.
     pub(super) created: BTreeSet<Vec<u8>>,
     /// Names that are no longer defined after the change.

@@ -6,12 +6,12 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 
 use crate::declarations::{Declaration, fnv};
-use crate::syntax::{Class, NodeId, Tree};
-use crate::text_lines::Lines;
+use crate::syntax::{NodeId, SyntaxTree, UnitClass};
+use crate::text_lines::TextLines;
 
 /// The kind of an item, as far as edits must respect it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Role {
+pub(super) enum ItemRole {
     /// Its members can be added and removed one by one: a type, a table, a preprocessor conditional.
     Container,
     /// It is applied as one version has it: a function, a control statement, a simple statement.
@@ -20,8 +20,8 @@ pub(super) enum Role {
 
 /// A declaration or a statement.
 #[derive(Debug, Clone)]
-pub(super) struct Item {
-    pub(super) role: Role,
+pub(super) struct OutlineItem {
+    pub(super) role: ItemRole,
     /// The kind of the syntax node. Items of different kinds are never versions of one item.
     pub(super) kind: &'static str,
     /// Its lines, for a declaration with the comment above it; half-open, 0-based.
@@ -48,7 +48,7 @@ pub(super) struct Item {
 #[derive(Debug, Clone, Default)]
 pub(super) struct Outline {
     /// In source order, outer ones first.
-    pub(super) items: Vec<Item>,
+    pub(super) items: Vec<OutlineItem>,
     /// The items that are in no other item.
     pub(super) roots: Vec<usize>,
     /// For each line, the innermost item of its first token; for blank and comment lines, the innermost item around the
@@ -58,8 +58,8 @@ pub(super) struct Outline {
 
 const EMPTY_DIGEST: u64 = 0xcbf2_9ce4_8422_2325;
 
-impl Item {
-    fn new(role: Role, kind: &'static str, lines: Range<u32>) -> Self {
+impl OutlineItem {
+    fn new(role: ItemRole, kind: &'static str, lines: Range<u32>) -> Self {
         Self {
             role,
             kind,
@@ -101,7 +101,7 @@ impl Outline {
     /// The outline of a parsed text.
     ///
     /// - `declarations`: the declarations of the same tree.
-    pub(super) fn of_tree(tree: &Tree, text: &[u8], n_lines: u32, declarations: &[Declaration]) -> Self {
+    pub(super) fn of_tree(tree: &SyntaxTree, text: &[u8], n_lines: u32, declarations: &[Declaration]) -> Self {
         let by_node: BTreeMap<NodeId, usize> =
             declarations.iter().enumerate().map(|(index, declaration)| (declaration.node, index)).collect();
         let mut outline = Self { item_of: vec![None; n_lines as usize], ..Self::default() };
@@ -112,18 +112,21 @@ impl Outline {
             while open.last().is_some_and(|(above, _)| tree.node(*above).end <= id) {
                 open.pop();
             }
-            if let Some(class) = node.class.filter(|class| *class != Class::Parameter) {
+            if let Some(class) = node.class.filter(|class| *class != UnitClass::Parameter) {
                 let role = match class {
-                    Class::Parameter | Class::Declaration | Class::Field | Class::Enumerator | Class::Region => {
-                        Role::Container
-                    }
-                    _ => Role::Whole,
+                    UnitClass::Parameter
+                    | UnitClass::Declaration
+                    | UnitClass::Field
+                    | UnitClass::Enumerator
+                    | UnitClass::Region => ItemRole::Container,
+                    _ => ItemRole::Whole,
                 };
                 let declaration = by_node.get(&id).copied();
                 let lines = declaration.map_or(node.lines.clone(), |index| declarations[index].lines.clone());
-                let index = outline.push(open.last().map(|(_, index)| *index), Item::new(role, node.kind, lines));
+                let index =
+                    outline.push(open.last().map(|(_, index)| *index), OutlineItem::new(role, node.kind, lines));
                 outline.items[index].declaration = declaration;
-                outline.items[index].is_clause = matches!(class, Class::Clause | Class::Case);
+                outline.items[index].is_clause = matches!(class, UnitClass::Clause | UnitClass::Case);
                 open.push((id, index));
             }
             if !node.is_leaf || node.bytes.is_empty() || node.is_extra {
@@ -151,7 +154,7 @@ impl Outline {
 
     /// The outline of a text by its indentation. A line that is indented deeper than another one is inside it. A line
     /// that only closes brackets, or begins with a word that closes a block, belongs to the line that opened them.
-    pub(super) fn of_text(text: &[u8], lines: &Lines) -> Self {
+    pub(super) fn of_text(text: &[u8], lines: &TextLines) -> Self {
         let n_lines = lines.len();
         let mut outline = Self { item_of: vec![None; n_lines as usize], ..Self::default() };
         let mut has_token = vec![false; n_lines as usize];
@@ -172,7 +175,7 @@ impl Outline {
                 while open.last().is_some_and(|(_, around)| *around >= indentation) {
                     open.pop();
                 }
-                let item = Item::new(Role::Whole, "line", line..line + 1);
+                let item = OutlineItem::new(ItemRole::Whole, "line", line..line + 1);
                 let index = outline.push(open.last().map(|(index, _)| *index), item);
                 open.push((index, indentation));
             }
@@ -192,7 +195,7 @@ impl Outline {
         outline
     }
 
-    fn push(&mut self, parent: Option<usize>, item: Item) -> usize {
+    fn push(&mut self, parent: Option<usize>, item: OutlineItem) -> usize {
         let index = self.items.len();
         match parent {
             Some(parent) => self.items[parent].children.push(index),
@@ -221,13 +224,13 @@ impl Outline {
 
 /// For each node, whether it is a comma that belongs to the row before it, and not to the table around both: all rows of
 /// the table have one, so a row can come and go alone.
-fn commas_of_rows(tree: &Tree) -> Vec<bool> {
+fn commas_of_rows(tree: &SyntaxTree) -> Vec<bool> {
     let mut is_comma_of_row = vec![false; tree.nodes().len()];
     for table in (0..).map(NodeId).take(tree.nodes().len()) {
         let (mut commas, mut is_after_row, mut is_last_row_open) = (Vec::new(), false, false);
         for child in tree.children(table).filter(|child| !tree.node(*child).is_extra) {
             let node = tree.node(child);
-            let is_row = node.class.is_some_and(|class| class != Class::Parameter);
+            let is_row = node.class.is_some_and(|class| class != UnitClass::Parameter);
             if is_after_row && node.kind == "," {
                 commas.push(child);
                 is_last_row_open = false;
@@ -281,7 +284,7 @@ mod tests {
     }
 
     fn of_c(text: &str) -> Outline {
-        let lines = Lines::of(text.as_bytes());
+        let lines = TextLines::of(text.as_bytes());
         let tree = Language::named("c").unwrap().parse(text.as_bytes()).unwrap();
         let declarations = declarations(&tree, text.as_bytes(), &lines);
         Outline::of_tree(&tree, text.as_bytes(), lines.len(), &declarations)
@@ -327,7 +330,7 @@ mod tests {
     fn without_a_grammar_indentation_and_brackets_say_what_stands_in_what() {
         let text = "fn f() {\n    if a {\n        b();\n    }\n}\nkey: x\n  sub: y\ndo\n  z\ndone\n";
         assert_eq!(
-            shown(&Outline::of_text(text.as_bytes(), &Lines::of(text.as_bytes()))),
+            shown(&Outline::of_text(text.as_bytes(), &TextLines::of(text.as_bytes()))),
             [
                 "line 0..5 [0, 4]",
                 "  line 1..4 [1, 3]",

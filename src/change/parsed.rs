@@ -6,11 +6,11 @@ use std::ops::Range;
 use crate::balance;
 use crate::balance::Depths;
 use crate::declarations::{Declaration, comment_lines, declarations, has_lines_alone, matches};
-use crate::moves::{Moved, moves};
-use crate::names::Names;
+use crate::moves::{MovedLines, moves};
+use crate::names::LineNames;
 use crate::outline::Outline;
-use crate::syntax::{Class, Language, Node, Tree};
-use crate::text_lines::Lines;
+use crate::syntax::{Language, SyntaxNode, SyntaxTree, UnitClass};
+use crate::text_lines::TextLines;
 
 /// Statements are recognised down to this level of nesting; deeper code is divided into lines.
 const MAX_NESTING: usize = 8;
@@ -50,7 +50,7 @@ pub(super) struct Parsed {
 }
 
 impl ParsedSide {
-    fn of(tree: &Tree, text: &[u8], lines: &Lines) -> Self {
+    fn of(tree: &SyntaxTree, text: &[u8], lines: &TextLines) -> Self {
         let declarations = declarations(tree, text, lines);
         let mut declaration_of = vec![None; lines.len() as usize];
         for (index, declaration) in declarations.iter().enumerate() {
@@ -78,7 +78,7 @@ impl ParsedSide {
             }
         }
         let mut declared = vec![Vec::new(); lines.len() as usize];
-        for node in tree.nodes().iter().filter(|node| node.class.is_some_and(Class::is_declaration)) {
+        for node in tree.nodes().iter().filter(|node| node.class.is_some_and(UnitClass::is_declaration)) {
             if let Some(declaration) = &node.declared {
                 // The line of a name begins at or before the name, and the next line begins after it.
                 let line = lines.at(declaration.name.start);
@@ -141,7 +141,7 @@ fn runs(holds: &[bool]) -> Vec<Range<u32>> {
 }
 
 /// Whether a token is a comment or a string; words in it are not names.
-fn is_quoted(node: &Node) -> bool {
+fn is_quoted(node: &SyntaxNode) -> bool {
     node.is_extra || node.kind.contains("string") || node.kind.contains("char")
 }
 
@@ -154,8 +154,8 @@ fn words(text: &[u8]) -> impl Iterator<Item = &[u8]> {
 
 impl Parsed {
     /// Parses both versions; `None` if the parser cannot read one of them.
-    pub(super) fn of(language: &Language, older: (&[u8], &Lines), newer: (&[u8], &Lines)) -> Option<Self> {
-        let side = |(text, lines): (&[u8], &Lines)| Some(ParsedSide::of(&language.parse(text)?, text, lines));
+    pub(super) fn of(language: &Language, older: (&[u8], &TextLines), newer: (&[u8], &TextLines)) -> Option<Self> {
+        let side = |(text, lines): (&[u8], &TextLines)| Some(ParsedSide::of(&language.parse(text)?, text, lines));
         let (older, newer) = (side(older)?, side(newer)?);
         let pairs = matches(language, &older.declarations, &newer.declarations);
         let n_older = older.declarations.len();
@@ -184,7 +184,7 @@ impl Parsed {
     }
 
     /// The declarations that moved.
-    pub(super) fn moves(&self) -> Vec<Moved> {
+    pub(super) fn moves(&self) -> Vec<MovedLines> {
         moves(&self.older.declarations, &self.newer.declarations, &self.pairs)
     }
 
@@ -210,7 +210,7 @@ impl Parsed {
     }
 
     /// Adds the names of a changed line to `names`.
-    pub(super) fn note_names(&self, (deleted, inserted): (Option<u32>, Option<u32>), names: &mut Names) {
+    pub(super) fn note_names(&self, (deleted, inserted): (Option<u32>, Option<u32>), names: &mut LineNames) {
         for (side, line, mentioned) in
             [(&self.older, deleted, &mut names.unused), (&self.newer, inserted, &mut names.used)]
         {

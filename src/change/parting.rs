@@ -1,10 +1,10 @@
 //! The rules that the syntax gives for the comparison of two texts.
 
 use crate::lines;
-use crate::lines::Edit;
-use crate::moves::Moved;
+use crate::lines::LineEdit;
+use crate::moves::MovedLines;
 use crate::parsed::Parsed;
-use crate::text_lines::{Lines, is_open};
+use crate::text_lines::{TextLines, is_open};
 use crate::whole::Whole;
 
 /// This number of additional changed lines, compared with a plain difference, is always accepted.
@@ -14,7 +14,7 @@ const N_LINES_FREE: usize = 8;
 #[derive(Debug, Clone, Default)]
 pub(super) struct Parting {
     /// Line ranges that are not compared in place, each with its other place. The ranges of one side do not overlap.
-    pub(super) moved: Vec<Moved>,
+    pub(super) moved: Vec<MovedLines>,
     /// For each older and each newer line its owner: equal numbers for the same declaration. Missing lines have no
     /// owner.
     pub(super) owners: (Vec<Option<usize>>, Vec<Option<usize>>),
@@ -36,7 +36,12 @@ impl Parting {
     /// - `whole`: the known statements; their lines are distinguished too.
     ///
     /// Cost: up to three comparisons of the texts.
-    pub(super) fn of(parsed: &Parsed, whole: Option<&Whole>, older: (&[u8], &Lines), newer: (&[u8], &Lines)) -> Self {
+    pub(super) fn of(
+        parsed: &Parsed,
+        whole: Option<&Whole>,
+        older: (&[u8], &TextLines),
+        newer: (&[u8], &TextLines),
+    ) -> Self {
         let owned = match whole {
             Some(whole) => Self::of_whole(whole),
             None => Self { owners: parsed.owners(), is_alone: parsed.is_alone.clone(), ..Self::default() },
@@ -61,11 +66,11 @@ impl Parting {
     }
 
     /// The number of deleted and inserted lines, including the lines of moved declarations.
-    fn n_lines(&self, older: (&[u8], &Lines), newer: (&[u8], &Lines)) -> usize {
-        let n_lines = |edit: Edit| match edit {
-            Edit::Step(step) => step.deleted.len() + step.inserted.len(),
-            Edit::Out(index) => self.moved[index].0.len(),
-            Edit::In(index, _) => self.moved[index].1.len(),
+    fn n_lines(&self, older: (&[u8], &TextLines), newer: (&[u8], &TextLines)) -> usize {
+        let n_lines = |edit: LineEdit| match edit {
+            LineEdit::Step(step) => step.deleted.len() + step.inserted.len(),
+            LineEdit::Out(index) => self.moved[index].0.len(),
+            LineEdit::In(index, _) => self.moved[index].1.len(),
         };
         lines::hunks(older, newer, self).into_iter().flatten().map(n_lines).sum()
     }

@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-use crate::file::Content;
+use crate::file::EntryContent;
 use crate::set::ChangeSet;
 use crate::subset::Subset;
 
@@ -43,7 +43,7 @@ impl ChangeSet {
             return *known;
         }
         let is_plausible = match self.applied(file, subset).map(|side| side.content) {
-            Some(Content::Bytes(text)) => {
+            Some(EntryContent::Bytes(text)) => {
                 check.language.n_errors(&text).is_none_or(|n_errors| n_errors <= check.max_errors)
             }
             _ => true,

@@ -5,17 +5,19 @@ use std::collections::BTreeMap;
 use proptest::prelude::*;
 use proptest::sample::Index;
 
-use crate::{ChangeSet, Content, Division, FilePair, FileSide, Group, Level, Mode, Subset, Unit, UnitId, UnitKind};
+use crate::{
+    ChangeSet, EntryContent, EntryMode, FileDivision, FilePair, FileSide, Group, Level, Subset, Unit, UnitId, UnitKind,
+};
 use idd_base::revision::ObjectId;
 
-type Tree = BTreeMap<Vec<u8>, (Mode, Content)>;
+type Tree = BTreeMap<Vec<u8>, (EntryMode, EntryContent)>;
 
-fn side(path: &str, mode: Mode, text: &str) -> FileSide {
-    FileSide { path: path.into(), mode, content: Content::Bytes(text.as_bytes().into()) }
+fn side(path: &str, mode: EntryMode, text: &str) -> FileSide {
+    FileSide { path: path.into(), mode, content: EntryContent::Bytes(text.as_bytes().into()) }
 }
 
 fn file(path: &str, text: &str) -> FileSide {
-    side(path, Mode::Regular, text)
+    side(path, EntryMode::Regular, text)
 }
 
 fn pair(older: Option<FileSide>, newer: Option<FileSide>) -> FilePair {
@@ -50,8 +52,8 @@ fn of_ids(change_set: &ChangeSet, units: &[u32]) -> Subset {
 
 fn text_at<'a>(tree: &'a Tree, path: &str) -> Option<&'a str> {
     match &tree.get(path.as_bytes())?.1 {
-        Content::Bytes(bytes) => Some(std::str::from_utf8(bytes).unwrap()),
-        Content::Submodule(_) => None,
+        EntryContent::Bytes(bytes) => Some(std::str::from_utf8(bytes).unwrap()),
+        EntryContent::Submodule(_) => None,
     }
 }
 
@@ -65,8 +67,8 @@ fn a_file_that_a_program_writes_changes_as_a_whole_and_in_one_group_with_its_sou
         pair(Some(file("table", "x\nx\n")), Some(file("table", "y\n"))),
     ];
     let change_set = ChangeSet::divided(pairs, |pair| match pair.path() {
-        b"main.c" | b"table" => Division::Lines,
-        path => Division::Whole { sources: if path == b"a.c" { vec![b"table".to_vec()] } else { Vec::new() } },
+        b"main.c" | b"table" => FileDivision::Lines,
+        path => FileDivision::Whole { sources: if path == b"a.c" { vec![b"table".to_vec()] } else { Vec::new() } },
     });
     let kinds: Vec<_> = change_set.units()[..3].iter().map(|unit| &unit.kind).collect();
     assert_eq!(kinds, [&UnitKind::Whole, &UnitKind::Create, &UnitKind::Remove]);
@@ -110,29 +112,32 @@ fn a_rename_and_the_lines_of_the_renamed_file_are_independent() {
 
 #[test]
 fn the_executable_bit_is_a_unit_of_its_own() {
-    let older = side("run", Mode::Regular, "x\0");
-    let newer = side("run", Mode::Executable, "y\0");
+    let older = side("run", EntryMode::Regular, "x\0");
+    let newer = side("run", EntryMode::Executable, "y\0");
     let change_set = ChangeSet::new(vec![pair(Some(older), Some(newer.clone()))]);
     let kinds: Vec<_> = change_set.units().iter().map(|unit| unit.kind.clone()).collect();
     assert_eq!(kinds, [UnitKind::Mode, UnitKind::Whole]);
     let content = applied(&change_set, &of_ids(&change_set, &[1]));
-    assert_eq!(content[&b"run"[..]], (Mode::Regular, newer.content));
+    assert_eq!(content[&b"run"[..]], (EntryMode::Regular, newer.content));
 }
 
 #[test]
 fn links_submodules_and_type_changes_are_whole() {
-    let submodule =
-        FileSide { path: b"s".to_vec(), mode: Mode::Submodule, content: Content::Submodule(ObjectId::Sha1([7; 20])) };
+    let submodule = FileSide {
+        path: b"s".to_vec(),
+        mode: EntryMode::Submodule,
+        content: EntryContent::Submodule(ObjectId::Sha1([7; 20])),
+    };
     let change_set = ChangeSet::new(vec![
-        pair(Some(file("f", "text\n")), Some(side("f", Mode::Symlink, "target"))),
-        pair(Some(side("l", Mode::Symlink, "here")), Some(side("l", Mode::Symlink, "there"))),
+        pair(Some(file("f", "text\n")), Some(side("f", EntryMode::Symlink, "target"))),
+        pair(Some(side("l", EntryMode::Symlink, "here")), Some(side("l", EntryMode::Symlink, "there"))),
         pair(None, Some(submodule.clone())),
     ]);
     let kinds: Vec<_> = change_set.units().iter().map(|unit| unit.kind.clone()).collect();
     assert_eq!(kinds, [UnitKind::Whole, UnitKind::Whole, UnitKind::Create]);
     let tree = applied(&change_set, &change_set.full());
-    assert_eq!(tree[&b"f"[..]].0, Mode::Symlink);
-    assert_eq!(tree[&b"s"[..]], (Mode::Submodule, submodule.content));
+    assert_eq!(tree[&b"f"[..]].0, EntryMode::Symlink);
+    assert_eq!(tree[&b"s"[..]], (EntryMode::Submodule, submodule.content));
 }
 
 #[test]
@@ -222,8 +227,13 @@ fn text() -> impl Strategy<Value = String> {
 /// A valid tree with few paths, some of which are above others.
 fn tree() -> impl Strategy<Value = Tree> {
     let path = prop::sample::select(vec!["a", "b", "d", "d/x", "d/y", "d/y/z", "e"]);
-    let mode =
-        prop::sample::select(vec![Mode::Regular, Mode::Regular, Mode::Executable, Mode::Symlink, Mode::Submodule]);
+    let mode = prop::sample::select(vec![
+        EntryMode::Regular,
+        EntryMode::Regular,
+        EntryMode::Executable,
+        EntryMode::Symlink,
+        EntryMode::Submodule,
+    ]);
     prop::collection::vec((path, mode, text()), 0..6).prop_map(|files| {
         let mut tree = Tree::new();
         for (path, mode, text) in files {
@@ -233,8 +243,10 @@ fn tree() -> impl Strategy<Value = Tree> {
             };
             if !tree.keys().any(excludes) {
                 let content = match mode {
-                    Mode::Submodule => Content::Submodule(ObjectId::Sha1([u8::try_from(text.len()).unwrap(); 20])),
-                    _ => Content::Bytes(text.into_bytes().into()),
+                    EntryMode::Submodule => {
+                        EntryContent::Submodule(ObjectId::Sha1([u8::try_from(text.len()).unwrap(); 20]))
+                    }
+                    _ => EntryContent::Bytes(text.into_bytes().into()),
                 };
                 tree.insert(path.into(), (mode, content));
             }
@@ -252,7 +264,7 @@ fn take(tree: &mut Tree, path: &[u8]) -> Option<FileSide> {
 fn pairs(mut older: Tree, mut newer: Tree, renames: &[(Index, Index)]) -> Vec<FilePair> {
     let mut pairs = Vec::new();
     for (from, to) in renames {
-        let is_file = |entry: &(&Vec<u8>, &(Mode, Content))| entry.1.0.is_file();
+        let is_file = |entry: &(&Vec<u8>, &(EntryMode, EntryContent))| entry.1.0.is_file();
         let from_paths: Vec<_> = older.iter().filter(is_file).map(|entry| entry.0.clone()).collect();
         let to_paths: Vec<_> = newer.iter().filter(is_file).map(|entry| entry.0.clone()).collect();
         if !from_paths.is_empty() && !to_paths.is_empty() {
@@ -280,10 +292,10 @@ fn chosen(change_set: &ChangeSet, bits: &[bool]) -> Subset {
     subset
 }
 
-fn lines_of(content: &Content) -> Vec<&[u8]> {
+fn lines_of(content: &EntryContent) -> Vec<&[u8]> {
     match content {
-        Content::Bytes(bytes) => bytes.split_inclusive(|byte| *byte == b'\n').collect(),
-        Content::Submodule(_) => Vec::new(),
+        EntryContent::Bytes(bytes) => bytes.split_inclusive(|byte| *byte == b'\n').collect(),
+        EntryContent::Submodule(_) => Vec::new(),
     }
 }
 

@@ -6,11 +6,11 @@ use std::sync::Arc;
 
 use thiserror::Error;
 
-use crate::file::{Content, FilePair, FileSide, Mode};
+use crate::file::{EntryContent, EntryMode, FilePair, FileSide};
 use crate::needs::above;
 use crate::set::{ChangeSet, Description};
 use crate::subset::{Subset, UnitId};
-use crate::unit::{Piece, UnitKind};
+use crate::unit::{MovedPiece, UnitKind};
 
 /// The entry at a path after a subset was applied to the older tree.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -18,7 +18,7 @@ pub struct FileEdit {
     /// The path from the root of the tree.
     pub path: Vec<u8>,
     /// The entry at the path; `None` if the path is gone.
-    pub result: Option<(Mode, Content)>,
+    pub result: Option<(EntryMode, EntryContent)>,
 }
 
 /// Two files that cannot be in one tree: they need the same path, or one needs a directory where the other is.
@@ -101,7 +101,7 @@ impl ChangeSet {
             Some(newer) if is_any_taken && is_all_taken => side.content.clone_from(&newer.content),
             // Without any of its lines a changed file is unchanged, but a created one is empty.
             _ if is_any_taken || (older.is_none() && !lines.is_empty()) => {
-                side.content = Content::Bytes(self.composed(file, &lines));
+                side.content = EntryContent::Bytes(self.composed(file, &lines));
             }
             _ => {}
         }
@@ -121,8 +121,8 @@ impl ChangeSet {
                 let is_taken = |id: UnitId| is_taken[(id.0 - start) as usize];
                 for piece in script {
                     match piece {
-                        Piece::Unit(id) => text.unit(*id, is_taken(*id)),
-                        Piece::Out(id, inner) => {
+                        MovedPiece::Unit(id) => text.unit(*id, is_taken(*id)),
+                        MovedPiece::Out(id, inner) => {
                             let Description { older_lines, .. } = self.describe(*id);
                             text.keep_to(older_lines.start);
                             if !is_taken(*id) {
@@ -130,7 +130,7 @@ impl ChangeSet {
                             }
                             text.next = older_lines.end;
                         }
-                        Piece::In(id, inner, at) => {
+                        MovedPiece::In(id, inner, at) => {
                             text.keep_to(*at);
                             if is_taken(*id) {
                                 text.declaration(&self.describe(*id).older_lines, inner, is_taken);

@@ -1,19 +1,19 @@
 //! The change set: changed files, their units, and the levels on which units are grouped.
 
-use crate::unit::{Grain, Level, TextPair, Unit, UnitKind};
+use crate::unit::{Level, TextPair, Unit, UnitGrain, UnitKind};
 use std::ops::Range;
 
 use crate::atoms::Atoms;
-use crate::divide::Builder;
-use crate::file::{Content, Division, FilePair, FileSide};
+use crate::divide::UnitBuilder;
+use crate::file::{EntryContent, FileDivision, FilePair, FileSide};
+use crate::generated_files::{self, tied_files};
 use crate::group::Group;
 use crate::ladder::Ladder;
 use crate::needs::{self, Needs};
 use crate::parsed::Parsed;
 use crate::plausible::Plausible;
 use crate::subset::{Subset, UnitId};
-use crate::text_lines::Lines;
-use crate::tied::{self, tied_files};
+use crate::text_lines::TextLines;
 
 /// The facts about a unit that a report prints.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -49,8 +49,8 @@ impl<'a> Description<'a> {
 pub struct ChangeSet {
     files: Vec<FilePair>,
     /// For each file, how it is divided.
-    divisions: Vec<Division>,
-    grain: Grain,
+    divisions: Vec<FileDivision>,
+    grain: UnitGrain,
     texts: Vec<TextPair>,
     units: Vec<Unit>,
     /// Per file: the ids of its units.
@@ -74,22 +74,22 @@ impl ChangeSet {
     ///
     /// Panics above 2³² units.
     pub fn new(pairs: Vec<FilePair>) -> Self {
-        Self::divided(pairs, |_| Division::Lines)
+        Self::divided(pairs, |_| FileDivision::Lines)
     }
 
     /// Divides changed files into units, each file as `division` says; otherwise like [`new`](Self::new).
-    pub fn divided(mut pairs: Vec<FilePair>, division: impl Fn(&FilePair) -> Division) -> Self {
+    pub fn divided(mut pairs: Vec<FilePair>, division: impl Fn(&FilePair) -> FileDivision) -> Self {
         pairs.retain(|pair| pair.older.is_some() || pair.newer.is_some());
         pairs.sort_by(|one, two| (one.path(), one.newer.is_some()).cmp(&(two.path(), two.newer.is_some())));
         let divisions = pairs.iter().map(division).collect();
-        Self::built(pairs, divisions, Builder::default())
+        Self::built(pairs, divisions, UnitBuilder::default())
     }
 
     /// The same difference without modified lines: each is two units, a deletion and an insertion. In a run of changed
     /// lines, all deletions come first, as in a patch.
     #[must_use]
     pub fn with_single_lines(&self) -> Self {
-        self.with_grain(Grain::HalfLines)
+        self.with_grain(UnitGrain::HalfLines)
     }
 
     /// The same difference in whole edits: parts of an edit that no version had alone are applied together.
@@ -99,34 +99,34 @@ impl ChangeSet {
     /// statements or removed from around them. A blank line belongs to the line before it.
     #[must_use]
     pub fn with_whole_edits(&self) -> Self {
-        self.with_grain(Grain::Edits)
+        self.with_grain(UnitGrain::Edits)
     }
 
-    fn with_grain(&self, grain: Grain) -> Self {
-        let builder = Builder { grain, ..Builder::default() };
+    fn with_grain(&self, grain: UnitGrain) -> Self {
+        let builder = UnitBuilder { grain, ..UnitBuilder::default() };
         Self::built(self.files.clone(), self.divisions.clone(), builder)
     }
 
     /// The size of its units.
-    pub fn grain(&self) -> Grain {
+    pub fn grain(&self) -> UnitGrain {
         self.grain
     }
 
     /// - `files`: sorted, each with its entry in `divisions`.
-    fn built(files: Vec<FilePair>, divisions: Vec<Division>, mut builder: Builder) -> Self {
+    fn built(files: Vec<FilePair>, divisions: Vec<FileDivision>, mut builder: UnitBuilder) -> Self {
         let (mut texts, mut file_spans) = (Vec::new(), Vec::new());
         let mut written_from = Vec::new();
         for (file, (pair, division)) in files.iter().zip(&divisions).enumerate() {
             let start = builder.n_units();
             texts.push(builder.divide(file, pair, division));
-            if let Division::Whole { sources } = division {
+            if let FileDivision::Whole { sources } = division {
                 written_from.push((file, sources.clone()));
             }
             file_spans.push(start..builder.n_units());
         }
-        let Builder { units, hunks, parsed, grain } = builder;
+        let UnitBuilder { units, hunks, parsed, grain } = builder;
         let mut needs = needs::collect(&files, &texts, &units, &file_spans);
-        let written = tied::written(&files, &written_from);
+        let written = generated_files::written(&files, &written_from);
         for (file, sources) in &written {
             let sources: Vec<u32> = sources.iter().flat_map(|source| file_spans[*source].clone()).collect();
             needs::tie_to_sources(&units, &file_spans[*file], &sources, &mut needs);
@@ -172,7 +172,7 @@ impl ChangeSet {
     /// Makes the units of one edit need each other; returns for each unit the one that names its edit.
     fn join_edits(&mut self, hunks: &[Range<u32>], parsed: &[Option<Parsed>], is_trivia: &[bool]) -> Vec<usize> {
         let mut atoms = Atoms::alone(self.units.len());
-        if self.grain == Grain::Edits {
+        if self.grain == UnitGrain::Edits {
             let is_blank = |unit: usize| {
                 let text = self.describe(UnitId::at(unit));
                 text.deleted.trim_ascii().is_empty() && text.inserted.trim_ascii().is_empty()
@@ -414,9 +414,9 @@ impl ChangeSet {
     }
 }
 
-fn slice<'a>(side: Option<&'a FileSide>, lines: &Lines, range: &Range<u32>) -> &'a [u8] {
+fn slice<'a>(side: Option<&'a FileSide>, lines: &TextLines, range: &Range<u32>) -> &'a [u8] {
     match side.map(|side| &side.content) {
-        Some(Content::Bytes(bytes)) => lines.slice(bytes, range),
+        Some(EntryContent::Bytes(bytes)) => lines.slice(bytes, range),
         _ => &[],
     }
 }

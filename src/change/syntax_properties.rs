@@ -8,15 +8,17 @@ use proptest::test_runner::RngSeed;
 use crate::parsed::Parsed;
 use crate::parting::Parting;
 use crate::syntax::Language;
-use crate::text_lines::Lines;
-use crate::{ChangeSet, Content, Division, FilePair, FileSide, Group, Level, Mode, Subset, UnitId, UnitKind};
+use crate::text_lines::TextLines;
+use crate::{
+    ChangeSet, EntryContent, EntryMode, FileDivision, FilePair, FileSide, Group, Level, Subset, UnitId, UnitKind,
+};
 
 fn change_set(language: &str, older: &str, newer: &str) -> ChangeSet {
     let side = |text: &str| {
-        let content = Content::Bytes(text.as_bytes().into());
-        Some(FileSide { path: b"f".to_vec(), mode: Mode::Regular, content })
+        let content = EntryContent::Bytes(text.as_bytes().into());
+        Some(FileSide { path: b"f".to_vec(), mode: EntryMode::Regular, content })
     };
-    let language = Language::named(language).map_or(Division::Lines, Division::Syntax);
+    let language = Language::named(language).map_or(FileDivision::Lines, FileDivision::Syntax);
     ChangeSet::divided(vec![FilePair { older: side(older), newer: side(newer) }], |_| language.clone())
 }
 
@@ -25,7 +27,7 @@ fn applied(change_set: &ChangeSet, subset: &Subset, older: &str) -> String {
     match change_set.render(subset).unwrap().pop() {
         None => older.to_owned(),
         Some(edit) => match edit.result {
-            Some((_, Content::Bytes(bytes))) => String::from_utf8(bytes.to_vec()).unwrap(),
+            Some((_, EntryContent::Bytes(bytes))) => String::from_utf8(bytes.to_vec()).unwrap(),
             other => panic!("{other:?}"),
         },
     }
@@ -189,7 +191,7 @@ fn text(program: &[(usize, usize)]) -> String {
 
 /// Whether the comparison of two programs assigns lines to declarations. Otherwise only their text distinguishes lines.
 fn is_parted(older: &str, newer: &str) -> bool {
-    let (older_lines, newer_lines) = (Lines::of(older.as_bytes()), Lines::of(newer.as_bytes()));
+    let (older_lines, newer_lines) = (TextLines::of(older.as_bytes()), TextLines::of(newer.as_bytes()));
     let (older, newer) = ((older.as_bytes(), &older_lines), (newer.as_bytes(), &newer_lines));
     let parsed = Parsed::of(Language::named("c").unwrap(), older, newer).unwrap();
     !Parting::of(&parsed, None, older, newer).owners.0.is_empty()

@@ -4,12 +4,12 @@ use std::ops::Range;
 
 /// A text and where its lines start.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Lines {
+pub(super) struct TextLines {
     /// Byte offsets: one per line, and the length of the text.
     bounds: Vec<usize>,
 }
 
-impl Lines {
+impl TextLines {
     /// Splits after each `\n`; a last line without `\n` is a line too.
     pub(super) fn of(text: &[u8]) -> Self {
         let ends = text.iter().enumerate().filter(|(_, byte)| **byte == b'\n').map(|(index, _)| index + 1);

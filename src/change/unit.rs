@@ -2,7 +2,7 @@
 
 use crate::subset::UnitId;
 use crate::syntax::Language;
-use crate::text_lines::Lines;
+use crate::text_lines::TextLines;
 use crate::whole::Whole;
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
@@ -78,7 +78,7 @@ pub enum Level {
 
 /// The size of a unit, and which units are applied together.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Grain {
+pub enum UnitGrain {
     /// A unit is a line, or a line and the one that replaces it.
     #[default]
     Lines,
@@ -91,10 +91,10 @@ pub enum Grain {
 /// The starts of the lines of both sides; no lines on a side that is missing or not text.
 #[derive(Debug, Clone, Default)]
 pub(super) struct TextPair {
-    pub(super) older: Lines,
-    pub(super) newer: Lines,
+    pub(super) older: TextLines,
+    pub(super) newer: TextLines,
     /// The order in which the units write the text, if declarations move in it.
-    pub(super) script: Option<Vec<Piece>>,
+    pub(super) script: Option<Vec<MovedPiece>>,
     /// The added and removed lines of a text that changes as a whole.
     pub(super) n_whole_lines: usize,
     /// How candidates are checked, if the file has a syntax.
@@ -105,7 +105,7 @@ pub(super) struct TextPair {
 
 /// A part of a text with moved declarations.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Piece {
+pub(super) enum MovedPiece {
     /// The lines of a unit.
     Unit(UnitId),
     /// A declaration with the units inside it (half-open ids), at its place on the older side.

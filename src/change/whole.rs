@@ -12,7 +12,7 @@ use std::ops::Range;
 
 use similar::{Algorithm, DiffOp, capture_diff_slices};
 
-use crate::outline::{Item, Outline, Role};
+use crate::outline::{ItemRole, Outline, OutlineItem};
 use crate::pairing;
 use crate::pairing::{MIN_SIMILARITY, align};
 
@@ -24,7 +24,7 @@ const MIN_WORDS_MOVED: usize = 3;
 
 /// Lines of both versions whose changes are one edit.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(super) struct Edit {
+pub(super) struct WholeEdit {
     pub(super) older: Vec<Range<u32>>,
     pub(super) newer: Vec<Range<u32>>,
     /// Whether it is a member of a container that only one side has; adjacent additions may have replaced it.
@@ -33,7 +33,7 @@ pub(super) struct Edit {
     depth: usize,
 }
 
-impl Edit {
+impl WholeEdit {
     fn of(older: Vec<Range<u32>>, newer: Vec<Range<u32>>) -> Self {
         Self { older, newer, is_member: false, depth: 0 }
     }
@@ -43,7 +43,7 @@ impl Edit {
 #[derive(Debug, Clone, Default)]
 pub(super) struct Whole {
     /// The edits. If a line is in several edits, these are one.
-    pub(super) edits: Vec<Edit>,
+    pub(super) edits: Vec<WholeEdit>,
     /// The bounds of corresponding statements: an older and a newer line, ascending in both.
     pub(super) cuts: Vec<(u32, u32)>,
     /// For each older and each newer line its owner: equal numbers for items that correspond or replace each other.
@@ -101,7 +101,7 @@ struct Comparing<'a> {
     older_numbers: Vec<Option<usize>>,
     newer_numbers: Vec<Option<usize>>,
     n_numbers: usize,
-    edits: Vec<Edit>,
+    edits: Vec<WholeEdit>,
     cuts: Vec<(u32, u32)>,
     depth: usize,
     /// The numbers of items that correspond, and do not only replace each other.
@@ -132,7 +132,7 @@ impl Comparing<'_> {
         for (digest, rows) in older {
             if let ([row], Some([column])) = (&rows[..], newer.get(&digest).map(Vec::as_slice)) {
                 let (one, two) = (self.older, self.newer).at(*row, *column);
-                self.edits.push(Edit::of(vec![one.lines.clone()], vec![two.lines.clone()]));
+                self.edits.push(WholeEdit::of(vec![one.lines.clone()], vec![two.lines.clone()]));
             }
         }
     }
@@ -186,7 +186,7 @@ impl Comparing<'_> {
 
     /// Compares the members of a container. Those that are declarations correspond already.
     fn members(&mut self, older: &[usize], newer: &[usize]) {
-        let is_open = |numbers: &[Option<usize>], items: &[Item], index: &usize| {
+        let is_open = |numbers: &[Option<usize>], items: &[OutlineItem], index: &usize| {
             numbers[*index].is_none() && items[*index].declaration.is_none()
         };
         let rows: Vec<usize> =
@@ -208,11 +208,11 @@ impl Comparing<'_> {
             return;
         }
         let item = &self.older.items[index];
-        if item.role == Role::Whole {
+        if item.role == ItemRole::Whole {
             self.edit(&[index], &[]);
         } else {
             self.older_numbers[index] = Some(self.number_alone());
-            self.edits.push(Edit { is_member: true, ..Edit::of(single(&item.header_lines), Vec::new()) });
+            self.edits.push(WholeEdit { is_member: true, ..WholeEdit::of(single(&item.header_lines), Vec::new()) });
             item.children.iter().for_each(|child| self.older_alone(*child));
         }
     }
@@ -223,11 +223,11 @@ impl Comparing<'_> {
             return;
         }
         let item = &self.newer.items[index];
-        if item.role == Role::Whole {
+        if item.role == ItemRole::Whole {
             self.edit(&[], &[index]);
         } else {
             self.newer_numbers[index] = Some(self.number_alone());
-            self.edits.push(Edit { is_member: true, ..Edit::of(Vec::new(), single(&item.header_lines)) });
+            self.edits.push(WholeEdit { is_member: true, ..WholeEdit::of(Vec::new(), single(&item.header_lines)) });
             item.children.iter().for_each(|child| self.newer_alone(*child));
         }
     }
@@ -244,8 +244,8 @@ impl Comparing<'_> {
         let lines = |outline: &Outline, items: &[usize]| {
             items.iter().map(|index| outline.items[*index].lines.clone()).collect()
         };
-        let edit = Edit::of(lines(self.older, older), lines(self.newer, newer));
-        self.edits.push(Edit { depth: self.depth, ..edit });
+        let edit = WholeEdit::of(lines(self.older, older), lines(self.newer, newer));
+        self.edits.push(WholeEdit { depth: self.depth, ..edit });
     }
 
     /// Compares two items that correspond.
@@ -256,14 +256,15 @@ impl Comparing<'_> {
             return;
         }
         if one.children.is_empty() && two.children.is_empty() {
-            self.edits.push(Edit::of(vec![one.lines.clone()], vec![two.lines.clone()]));
+            self.edits.push(WholeEdit::of(vec![one.lines.clone()], vec![two.lines.clone()]));
             return;
         }
         let is_new_header = one.header_digest != two.header_digest;
-        let header = Edit { depth: self.depth, ..Edit::of(single(&one.header_lines), single(&two.header_lines)) };
+        let header =
+            WholeEdit { depth: self.depth, ..WholeEdit::of(single(&one.header_lines), single(&two.header_lines)) };
         let n_edits = self.edits.len();
         self.depth += 1;
-        if is_in_body || one.role == Role::Whole {
+        if is_in_body || one.role == ItemRole::Whole {
             self.body(&one.children, &two.children);
         } else {
             self.members(&one.children, &two.children);
@@ -284,8 +285,8 @@ impl Comparing<'_> {
     }
 
     /// Whether some statement of one body corresponds to one of the other. Clauses (`else`, `catch`) do not count.
-    fn has_own_in_common(&self, one: &Item, two: &Item) -> bool {
-        let own = |outline: &Outline, numbers: &[Option<usize>], item: &Item| -> BTreeSet<Option<usize>> {
+    fn has_own_in_common(&self, one: &OutlineItem, two: &OutlineItem) -> bool {
+        let own = |outline: &Outline, numbers: &[Option<usize>], item: &OutlineItem| -> BTreeSet<Option<usize>> {
             let own = item.children.iter().filter(|child| !outline.items[**child].is_clause);
             own.map(|child| numbers[*child]).collect()
         };
@@ -346,12 +347,12 @@ impl Comparing<'_> {
         } else if let Some(at) = wrapper(self.newer, newer, &digests(self.older, older)) {
             let item = &self.newer.items[newer[at]];
             self.newer_numbers[newer[at]] = Some(self.number());
-            self.wrapped(older, &item.children, Edit::of(Vec::new(), single(&item.header_lines)));
+            self.wrapped(older, &item.children, WholeEdit::of(Vec::new(), single(&item.header_lines)));
             newer.iter().filter(|index| **index != newer[at]).for_each(|index| self.newer_left(*index));
         } else if let Some(at) = wrapper(self.older, older, &digests(self.newer, newer)) {
             let item = &self.older.items[older[at]];
             self.older_numbers[older[at]] = Some(self.number());
-            self.wrapped(&item.children, newer, Edit::of(single(&item.header_lines), Vec::new()));
+            self.wrapped(&item.children, newer, WholeEdit::of(single(&item.header_lines), Vec::new()));
             older.iter().filter(|index| **index != older[at]).for_each(|index| self.older_left(*index));
         } else {
             self.edit(older, newer);
@@ -360,22 +361,22 @@ impl Comparing<'_> {
 
     fn older_left(&mut self, index: usize) {
         match self.older.items[index].role {
-            Role::Whole => self.edit(&[index], &[]),
-            Role::Container => self.older_alone(index),
+            ItemRole::Whole => self.edit(&[index], &[]),
+            ItemRole::Container => self.older_alone(index),
         }
     }
 
     fn newer_left(&mut self, index: usize) {
         match self.newer.items[index].role {
-            Role::Whole => self.edit(&[], &[index]),
-            Role::Container => self.newer_alone(index),
+            ItemRole::Whole => self.edit(&[], &[index]),
+            ItemRole::Container => self.newer_alone(index),
         }
     }
 
     /// Records a control statement that was put around statements or removed from around them. The edit includes the
     /// changed indentation of the statements that stay, and everything else that was added or removed inside. Changes
     /// inside are edits of their own.
-    fn wrapped(&mut self, older: &[usize], newer: &[usize], mut edit: Edit) {
+    fn wrapped(&mut self, older: &[usize], newer: &[usize], mut edit: WholeEdit) {
         let (mut row, mut column) = (0, 0);
         let mut runs = equal_runs(&digests(self.older, older), &digests(self.newer, newer));
         runs.push((older.len(), newer.len(), 0));
@@ -401,12 +402,12 @@ impl Comparing<'_> {
 }
 
 /// Items of both sides.
-trait At<'a> {
-    fn at(self, older: usize, newer: usize) -> (&'a Item, &'a Item);
+trait SideItems<'a> {
+    fn at(self, older: usize, newer: usize) -> (&'a OutlineItem, &'a OutlineItem);
 }
 
-impl<'a> At<'a> for (&'a Outline, &'a Outline) {
-    fn at(self, older: usize, newer: usize) -> (&'a Item, &'a Item) {
+impl<'a> SideItems<'a> for (&'a Outline, &'a Outline) {
+    fn at(self, older: usize, newer: usize) -> (&'a OutlineItem, &'a OutlineItem) {
         (&self.0.items[older], &self.1.items[newer])
     }
 }
@@ -452,7 +453,7 @@ fn holds(body: &[u64], statements: &[u64]) -> bool {
 }
 
 /// The similarity of two statements, in thousandths; 0 for different kinds.
-fn similarity(older: &Item, newer: &Item) -> u32 {
+fn similarity(older: &OutlineItem, newer: &OutlineItem) -> u32 {
     if older.kind != newer.kind || older.declaration.is_some() != newer.declaration.is_some() {
         return 0;
     }

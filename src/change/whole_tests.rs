@@ -2,11 +2,15 @@
 
 use crate::group::Group;
 use crate::syntax::Language;
-use crate::{ChangeSet, Content, Division, FilePair, FileSide, Level, Mode};
+use crate::{ChangeSet, EntryContent, EntryMode, FileDivision, FilePair, FileSide, Level};
 
 fn change_set(path: &str, older: &str, newer: &str) -> ChangeSet {
     let side = |text: &str| {
-        Some(FileSide { path: path.into(), mode: Mode::Regular, content: Content::Bytes(text.as_bytes().into()) })
+        Some(FileSide {
+            path: path.into(),
+            mode: EntryMode::Regular,
+            content: EntryContent::Bytes(text.as_bytes().into()),
+        })
     };
     let language = match path.rsplit('.').next() {
         Some("c") => Language::named("c"),
@@ -15,7 +19,7 @@ fn change_set(path: &str, older: &str, newer: &str) -> ChangeSet {
         _ => None,
     };
     let pairs = vec![FilePair { older: side(older), newer: side(newer) }];
-    ChangeSet::divided(pairs, |_| language.map_or(Division::Lines, Division::Syntax)).with_whole_edits()
+    ChangeSet::divided(pairs, |_| language.map_or(FileDivision::Lines, FileDivision::Syntax)).with_whole_edits()
 }
 
 /// Each edit as the lines of its patch, without indentation, `/` between them.

@@ -2,18 +2,18 @@
 //! values are called so that both runs call them the same depends on the language of the program.
 
 use crate::align::Alignment;
-use crate::facts::{Facts, Used};
+use crate::facts::{StepFacts, UsedValue};
 use crate::feedback::Feedback;
 use idd_trace::TraceError;
 use idd_trace::detail::{Detail, Outside};
 use idd_trace::step::{Step, Steps};
 
 /// A run that is compared with another one.
-pub trait Compared {
+pub trait ComparedRun {
     /// The facts about a line; `None` if there is no such step.
     ///
     /// - `members`: its steps, ascending.
-    fn facts(&mut self, members: &[Step]) -> Result<Option<Facts>, TraceError>;
+    fn facts(&mut self, members: &[Step]) -> Result<Option<StepFacts>, TraceError>;
 
     /// By step, a digest of what it does. Equal in both runs if it does the same; it may differ by chance.
     ///
@@ -26,7 +26,7 @@ pub trait Compared {
     fn text(&self, text: &str, alignment: Option<&Alignment>) -> String;
 
     /// The same of a value; `None` if that is not known.
-    fn value(&self, used: &Used, alignment: Option<&Alignment>) -> Option<String> {
+    fn value(&self, used: &UsedValue, alignment: Option<&Alignment>) -> Option<String> {
         used.value.as_ref().map(|value| self.text(value, alignment))
     }
 }
@@ -52,7 +52,7 @@ impl From<Feedback> for Comparison {
 ///
 /// Cost: the facts about the line in both runs.
 pub fn judge(
-    (failing, reference): (&mut dyn Compared, &mut dyn Compared),
+    (failing, reference): (&mut dyn ComparedRun, &mut dyn ComparedRun),
     alignment: &Alignment,
     members: &[Step],
 ) -> Result<Comparison, TraceError> {
@@ -71,8 +71,8 @@ pub fn judge(
 
 /// Compares values as they are written.
 struct Values<'v> {
-    failing: &'v dyn Compared,
-    reference: &'v dyn Compared,
+    failing: &'v dyn ComparedRun,
+    reference: &'v dyn ComparedRun,
     alignment: &'v Alignment,
 }
 
@@ -80,7 +80,7 @@ impl Values<'_> {
     /// Compares a line with that of the other run.
     ///
     /// - `is_cut`: whether steps of the line correspond to none there: it decided otherwise inside of itself.
-    fn compare(&self, (ours, theirs): (&Facts, &Facts), is_cut: bool) -> Comparison {
+    fn compare(&self, (ours, theirs): (&StepFacts, &StepFacts), is_cut: bool) -> Comparison {
         let compared: Vec<Option<bool>> =
             (0..ours.used.len()).map(|index| self.is_same(&ours.used, index, &theirs.used)).collect();
         let those = |wanted| compared.iter().enumerate().filter(move |(_, is_same)| **is_same == Some(wanted));
@@ -100,10 +100,10 @@ impl Values<'_> {
 
     /// Whether a value is that of the same name there; of several calls of one function, what the same one of them returned.
     /// What a call returned that did not return there is another value. `None` if there is no such variable.
-    fn is_same(&self, ours: &[Used], index: usize, theirs: &[Used]) -> Option<bool> {
+    fn is_same(&self, ours: &[UsedValue], index: usize, theirs: &[UsedValue]) -> Option<bool> {
         let used = &ours[index];
         let name = self.text(&used.name, true);
-        let mut same: Vec<&Used> = theirs.iter().filter(|other| self.text(&other.name, false) == name).collect();
+        let mut same: Vec<&UsedValue> = theirs.iter().filter(|other| self.text(&other.name, false) == name).collect();
         if used.name.ends_with("()") {
             let nth = ours[..index].iter().filter(|other| other.name == used.name).count();
             same = same.into_iter().skip(nth).take(1).collect();
@@ -112,7 +112,7 @@ impl Values<'_> {
             }
         }
         let value = self.failing.value(used, Some(self.alignment));
-        let is_same = |other: &&Used| self.reference.value(other, None) == value;
+        let is_same = |other: &&UsedValue| self.reference.value(other, None) == value;
         (!same.is_empty()).then(|| same.iter().any(is_same))
     }
 
@@ -141,7 +141,7 @@ fn said(call: &Outside) -> String {
 
 /// A step at which the failing run may begin to differ.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Candidate {
+pub struct DifferingStep {
     /// The step of the failing run.
     pub step: Step,
     /// Whether the reference has steps after it to which none of the failing run correspond: code may be missing there.
@@ -156,10 +156,10 @@ pub struct Candidate {
 ///
 /// Cost: that of the digests.
 pub fn candidates(
-    (failing, reference): (&mut dyn Compared, &mut dyn Compared),
+    (failing, reference): (&mut dyn ComparedRun, &mut dyn ComparedRun),
     alignment: &Alignment,
     relevant: &Steps,
-) -> Result<Vec<Candidate>, TraceError> {
+) -> Result<Vec<DifferingStep>, TraceError> {
     let (ours, theirs) = (failing.digests()?, reference.digests()?);
     let digest = |of: &[u64], step: Step| of.get(step.0 as usize).copied().unwrap_or(0);
     let mut found = Vec::new();
@@ -174,7 +174,7 @@ pub fn candidates(
         let is_different =
             relevant.contains(*step) && (digest(&ours, *step) != digest(&theirs, *other) || is_before_other);
         if *step != Step::START && (is_different || is_before_more) {
-            found.push(Candidate { step: *step, is_before_more });
+            found.push(DifferingStep { step: *step, is_before_more });
         }
     }
     Ok(found)

@@ -7,7 +7,7 @@ use idd_trace::step::Step;
 
 /// A value that a step uses.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Used {
+pub struct UsedValue {
     /// The variable, or the function that returned it: `n`, `read_line()`.
     pub name: String,
     /// The value, as it is written; `None` if that is not known.
@@ -22,18 +22,18 @@ pub struct Used {
 
 /// What is known of a step.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Facts {
+pub struct StepFacts {
     /// All that was recorded of it.
     pub detail: Detail,
     /// The values that it uses, each once.
-    pub used: Vec<Used>,
+    pub used: Vec<UsedValue>,
     /// How it decided, if it is a decision: `true`, `false`, or the line that was chosen.
-    pub outcome: Option<Outcome>,
+    pub outcome: Option<DecisionOutcome>,
 }
 
 /// How a decision went.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Outcome {
+pub struct DecisionOutcome {
     /// `true`, `false`, or the line that was chosen.
     pub told: String,
     /// The line that was chosen.
@@ -58,7 +58,7 @@ pub enum Successor {
     Case(Option<i128>),
 }
 
-impl Outcome {
+impl DecisionOutcome {
     /// How a decision went.
     ///
     /// - `told`: `true`, `false`, or the [way].
@@ -84,7 +84,7 @@ impl Outcome {
     }
 }
 
-impl Facts {
+impl StepFacts {
     /// The facts about the steps of a line so far, with those about its next step. The line stands where its first step
     /// does, and decides as its last decision does; of a variable, what it held first counts.
     #[must_use]
@@ -109,8 +109,8 @@ impl Facts {
 /// The values that a step reads, each once, without those that a step of the same line made.
 ///
 /// - `members`: the steps of the line.
-pub fn read(detail: &Detail, members: &[Step]) -> Vec<Used> {
-    let mut used: Vec<Used> = Vec::new();
+pub fn read(detail: &Detail, members: &[Step]) -> Vec<UsedValue> {
+    let mut used: Vec<UsedValue> = Vec::new();
     let is_inside = |maker: &Step| members.contains(maker);
     for access in detail.reads.iter().filter(|access| !access.makers.iter().any(is_inside)) {
         let makers = access.makers.iter().chain(&access.text_makers).copied();
@@ -126,12 +126,12 @@ pub fn read(detail: &Detail, members: &[Step]) -> Vec<Used> {
 }
 
 /// Adds a value, or its makers to those of the same variable.
-fn add(used: &mut Vec<Used>, name: &str, value: Option<&String>, makers: impl Iterator<Item = Step>) {
+fn add(used: &mut Vec<UsedValue>, name: &str, value: Option<&String>, makers: impl Iterator<Item = Step>) {
     if let Some(known) = used.iter_mut().find(|known| known.name == name) {
         known.makers.extend(makers);
     } else {
         let (name, value, makers) = (name.to_owned(), value.cloned(), makers.collect());
-        used.push(Used { name, value, makers, origin: None, target: None });
+        used.push(UsedValue { name, value, makers, origin: None, target: None });
     }
 }
 
@@ -141,7 +141,7 @@ mod tests {
 
     #[test]
     fn the_same_condition_is_compared_by_what_it_chose_and_another_one_by_its_line() {
-        let outcome = |told: &str, line: u32, condition: &str, successor| Outcome {
+        let outcome = |told: &str, line: u32, condition: &str, successor| DecisionOutcome {
             told: told.to_owned(),
             way: format!("decided for line {line}"),
             condition: Some(condition.to_owned()),

@@ -1,12 +1,12 @@
 //! What the failure is, found by comparing the failing run with the reference.
 
 use crate::align::Alignment;
-use idd_trace::run::{Run, Said};
+use idd_trace::run::{ObservableCall, Run};
 use idd_trace::step::Step;
 
 /// How a run ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Ending {
+pub enum RunEnding {
     /// The program exited with this code.
     Exit(u32),
     /// It was killed by this signal.
@@ -17,33 +17,33 @@ pub enum Ending {
 
 /// What is wrong with the failing run.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Wrong {
+pub enum RunWrong {
     /// It said something else than the reference, which said this, or nothing more.
-    Said(Said, Option<Said>),
+    Said(ObservableCall, Option<ObservableCall>),
     /// It left out what the reference said, and went on with what the reference says later, perhaps otherwise.
-    Skipped(Said, Said),
+    Skipped(ObservableCall, ObservableCall),
     /// It said less: this is missing.
-    Silent(Said),
+    Silent(ObservableCall),
     /// It ended otherwise.
     Ended,
 }
 
 /// The failure.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Failure {
+pub struct RunFailure {
     /// What is wrong.
-    pub wrong: Wrong,
+    pub wrong: RunWrong,
     /// The step of the failing run in which it is seen.
     pub step: Step,
     /// How many steps had begun then.
     pub time: u64,
     /// How the failing run ended.
-    pub ending: Ending,
+    pub ending: RunEnding,
     /// How the reference ended.
-    pub reference: Ending,
+    pub reference: RunEnding,
 }
 
-impl Failure {
+impl RunFailure {
     /// The first difference that can be seen from outside; `None` if there is none.
     ///
     /// - A crash and a run without an end are the failure whatever was said before.
@@ -54,13 +54,13 @@ impl Failure {
         run: &Run,
         reference: &Run,
         alignment: &Alignment,
-        (ending, expected): (Ending, Ending),
+        (ending, expected): (RunEnding, RunEnding),
     ) -> Option<Self> {
         let last = Step(run.n_steps());
         let at = |wrong, step, time| Some(Self { wrong, step, time, ending, reference: expected });
         let failure = |wrong, step: Step| at(wrong, step, u64::from(step.0));
-        if ending != expected && !matches!(ending, Ending::Exit(_)) {
-            return failure(Wrong::Ended, last);
+        if ending != expected && !matches!(ending, RunEnding::Exit(_)) {
+            return failure(RunWrong::Ended, last);
         }
         let pairs = run.said.iter().zip(&reference.said);
         let first = pairs.take_while(|(said, other)| said.is_same(other)).count();
@@ -68,37 +68,45 @@ impl Failure {
         match (run.said.get(first), reference.said.get(first)) {
             (Some(said), Some(other)) if is_later(said, &reference.said[first..], alignment) => {
                 let step = parting(other.step, reference, alignment);
-                at(Wrong::Skipped(other.clone(), said.clone()), step, run.falls(step))
+                at(RunWrong::Skipped(other.clone(), said.clone()), step, run.falls(step))
             }
-            (Some(said), other) => at(Wrong::Said(said.clone(), other.cloned()), said.step, said.time),
-            (None, _) if ending != expected => failure(Wrong::Ended, run.main_end.unwrap_or(last)),
-            (None, Some(missing)) => failure(Wrong::Silent(missing.clone()), last),
+            (Some(said), other) => at(RunWrong::Said(said.clone(), other.cloned()), said.step, said.time),
+            (None, _) if ending != expected => failure(RunWrong::Ended, run.main_end.unwrap_or(last)),
+            (None, Some(missing)) => failure(RunWrong::Silent(missing.clone()), last),
             (None, None) => None,
         }
     }
 
     /// Whether a patched run shows it: `said` is what it said since it was patched, with the index of the step each time, after `n_before` things that the failing run had said before;
     /// `last` is the index of its last step.
-    pub fn is_seen(&self, run: &Run, said: &[(Said, u64)], n_before: usize, (ending, last): (Ending, u64)) -> bool {
+    pub fn is_seen(
+        &self,
+        run: &Run,
+        said: &[(ObservableCall, u64)],
+        n_before: usize,
+        (ending, last): (RunEnding, u64),
+    ) -> bool {
         let index = run.indices[self.step.0 as usize];
         match &self.wrong {
-            Wrong::Said(wrong, _) => said.iter().any(|(other, at)| *at == index && other.is_same(wrong)),
-            Wrong::Skipped(_, next) => {
+            RunWrong::Said(wrong, _) => said.iter().any(|(other, at)| *at == index && other.is_same(wrong)),
+            RunWrong::Skipped(_, next) => {
                 let rest = run.said.get(n_before..).unwrap_or_default();
                 let Some(n) = rest.iter().position(|said| said == next) else { return false };
-                let is_here = |at: u64, other: &Said| at == run.indices[other.step.0 as usize];
-                let is_same = |((said, at), other): (&(Said, u64), &Said)| is_here(*at, other) && said.is_same(other);
+                let is_here = |at: u64, other: &ObservableCall| at == run.indices[other.step.0 as usize];
+                let is_same = |((said, at), other): (&(ObservableCall, u64), &ObservableCall)| {
+                    is_here(*at, other) && said.is_same(other)
+                };
                 // What it goes on with may be said otherwise.
                 said.iter().zip(rest).take(n).all(is_same) && said.get(n).is_some_and(|(_, at)| is_here(*at, next))
             }
-            Wrong::Silent(_) => {
+            RunWrong::Silent(_) => {
                 let rest = run.said.get(n_before..).unwrap_or_default();
                 ending == self.ending
                     && said.len() == rest.len()
                     && said.iter().zip(rest).all(|((said, _), other)| said.is_same(other))
             }
-            Wrong::Ended => match self.ending {
-                Ending::Signal(_) => ending == self.ending && last == index,
+            RunWrong::Ended => match self.ending {
+                RunEnding::Signal(_) => ending == self.ending && last == index,
                 _ => ending == self.ending,
             },
         }
@@ -106,7 +114,7 @@ impl Failure {
 }
 
 /// Whether the reference says something at the step that corresponds, but not first of all that it says.
-fn is_later(said: &Said, rest: &[Said], alignment: &Alignment) -> bool {
+fn is_later(said: &ObservableCall, rest: &[ObservableCall], alignment: &Alignment) -> bool {
     let step = alignment.reference(said.step);
     step.is_some()
         && rest.iter().skip(1).any(|other| Some(other.step) == step)
@@ -116,7 +124,7 @@ fn is_later(said: &Said, rest: &[Said], alignment: &Alignment) -> bool {
 /// The first thing that the reference says and the failing run leaves out, where what it goes on with happens to be the same text; else `first`, the first difference.
 ///
 /// So `"a"` that is said once is not the first but the second of two `"a"`, if that is who says it.
-fn first_skipped(said: &[Said], reference: &[Said], first: usize, alignment: &Alignment) -> usize {
+fn first_skipped(said: &[ObservableCall], reference: &[ObservableCall], first: usize, alignment: &Alignment) -> usize {
     let is_apart = |at: &usize| alignment.reference(said[*at].step) != Some(reference[*at].step);
     let apart = (0..first.min(said.len()).min(reference.len())).rev().take_while(is_apart);
     let is_skipped = |at: &usize| is_later(&said[*at], &reference[*at..], alignment);
@@ -141,11 +149,11 @@ mod tests {
 
     use super::*;
 
-    const ZERO: Ending = Ending::Exit(0);
+    const ZERO: RunEnding = RunEnding::Exit(0);
 
-    fn said(step: u32, text: &str) -> Said {
+    fn said(step: u32, text: &str) -> ObservableCall {
         let text = Some(text.as_bytes().to_vec());
-        Said { step: Step(step), time: u64::from(step), function: Arc::from("puts"), words: Vec::new(), text }
+        ObservableCall { step: Step(step), time: u64::from(step), function: Arc::from("puts"), words: Vec::new(), text }
     }
 
     /// A run whose steps, from 1, have these indices and deciders, and that says this.
@@ -161,9 +169,9 @@ mod tests {
 
     const STEPS: [(u64, u32); 4] = [(10, 0), (20, 0), (30, 0), (40, 0)];
 
-    fn found(ours: &[(u32, &str)], theirs: &[(u32, &str)], endings: (Ending, Ending)) -> Option<(Wrong, u32)> {
+    fn found(ours: &[(u32, &str)], theirs: &[(u32, &str)], endings: (RunEnding, RunEnding)) -> Option<(RunWrong, u32)> {
         let (ours, theirs) = (run(&STEPS, ours), run(&STEPS, theirs));
-        let failure = Failure::find(&ours, &theirs, &Alignment::new(&ours, &theirs), endings)?;
+        let failure = RunFailure::find(&ours, &theirs, &Alignment::new(&ours, &theirs), endings)?;
         assert_eq!((failure.ending, failure.reference), endings);
         Some((failure.wrong, failure.step.0))
     }
@@ -174,25 +182,25 @@ mod tests {
         assert_eq!(found(&[(1, "a")], &[(1, "a")], both), None);
         // A text said elsewhere is the same text.
         assert_eq!(found(&[(1, "a")], &[(2, "a")], both), None);
-        let wrong = Wrong::Said(said(2, "b"), Some(said(2, "c")));
+        let wrong = RunWrong::Said(said(2, "b"), Some(said(2, "c")));
         assert_eq!(found(&[(1, "a"), (2, "b")], &[(1, "a"), (2, "c")], both), Some((wrong, 2)));
-        assert_eq!(found(&[(3, "a")], &[], both), Some((Wrong::Said(said(3, "a"), None), 3)));
-        assert_eq!(found(&[], &[(2, "a")], both), Some((Wrong::Silent(said(2, "a")), 4)));
+        assert_eq!(found(&[(3, "a")], &[], both), Some((RunWrong::Said(said(3, "a"), None), 3)));
+        assert_eq!(found(&[], &[(2, "a")], both), Some((RunWrong::Silent(said(2, "a")), 4)));
     }
 
     #[test]
     fn a_crash_comes_before_all_that_was_said_and_an_exit_code_after_it() {
         let (other, same) = ([(1, "x")], [(1, "a")]);
-        for ending in [Ending::Signal(11), Ending::Endless] {
-            assert_eq!(found(&other, &same, (ending, ZERO)), Some((Wrong::Ended, 4)));
+        for ending in [RunEnding::Signal(11), RunEnding::Endless] {
+            assert_eq!(found(&other, &same, (ending, ZERO)), Some((RunWrong::Ended, 4)));
         }
-        let one = Ending::Exit(1);
-        let wrong = Wrong::Said(said(1, "x"), Some(said(1, "a")));
+        let one = RunEnding::Exit(1);
+        let wrong = RunWrong::Said(said(1, "x"), Some(said(1, "a")));
         assert_eq!(found(&other, &same, (one, ZERO)), Some((wrong, 1)));
-        assert_eq!(found(&same, &same, (one, ZERO)), Some((Wrong::Ended, 4)));
+        assert_eq!(found(&same, &same, (one, ZERO)), Some((RunWrong::Ended, 4)));
         // It ended before it could say the rest.
-        assert_eq!(found(&[], &same, (one, ZERO)), Some((Wrong::Ended, 4)));
-        assert_eq!(found(&same, &same, (Ending::Signal(6), Ending::Signal(6))), None);
+        assert_eq!(found(&[], &same, (one, ZERO)), Some((RunWrong::Ended, 4)));
+        assert_eq!(found(&same, &same, (RunEnding::Signal(6), RunEnding::Signal(6))), None);
     }
 
     #[test]
@@ -201,8 +209,8 @@ mod tests {
         let reference = run(&[(10, 0), (20, 0), (25, 2), (30, 0)], &[(1, "a"), (3, "b"), (4, "c")]);
         let failing = run(&[(10, 0), (20, 0), (30, 0)], &[(1, "a"), (3, "c")]);
         let alignment = Alignment::new(&failing, &reference);
-        let failure = Failure::find(&failing, &reference, &alignment, (ZERO, ZERO)).unwrap();
-        assert_eq!(failure.wrong, Wrong::Skipped(said(3, "b"), said(3, "c")));
+        let failure = RunFailure::find(&failing, &reference, &alignment, (ZERO, ZERO)).unwrap();
+        assert_eq!(failure.wrong, RunWrong::Skipped(said(3, "b"), said(3, "c")));
         assert_eq!((failure.step, failure.time), (Step(2), 2));
         assert_eq!(parting(Step(4), &reference, &alignment), Step(3));
         // Nothing around it corresponds.
@@ -216,45 +224,51 @@ mod tests {
         let reference = run(&[(10, 0), (20, 0), (25, 2), (30, 0), (40, 0)], &[(3, "a"), (4, "a"), (5, "b")]);
         let failing = run(&[(10, 0), (20, 0), (30, 0), (40, 0)], &[(3, "a"), (4, "b")]);
         let alignment = Alignment::new(&failing, &reference);
-        let failure = Failure::find(&failing, &reference, &alignment, (ZERO, ZERO)).unwrap();
-        assert_eq!(failure.wrong, Wrong::Skipped(said(3, "a"), said(3, "a")));
+        let failure = RunFailure::find(&failing, &reference, &alignment, (ZERO, ZERO)).unwrap();
+        assert_eq!(failure.wrong, RunWrong::Skipped(said(3, "a"), said(3, "a")));
         assert_eq!(failure.step, Step(2));
     }
 
     /// Whether a patched run shows a failure in step 2 of a run that says `a`, `b` and `c`.
-    fn is_seen(wrong: Wrong, ending: Ending, patched: &[(&str, u64)], n_before: usize, end: (Ending, u64)) -> bool {
+    fn is_seen(
+        wrong: RunWrong,
+        ending: RunEnding,
+        patched: &[(&str, u64)],
+        n_before: usize,
+        end: (RunEnding, u64),
+    ) -> bool {
         let run = run(&STEPS, &[(1, "a"), (2, "b"), (3, "c")]);
-        let failure = Failure { wrong, step: Step(2), time: 2, ending, reference: ZERO };
-        let patched: Vec<(Said, u64)> = patched.iter().map(|(text, index)| (said(9, text), *index)).collect();
+        let failure = RunFailure { wrong, step: Step(2), time: 2, ending, reference: ZERO };
+        let patched: Vec<(ObservableCall, u64)> = patched.iter().map(|(text, index)| (said(9, text), *index)).collect();
         failure.is_seen(&run, &patched, n_before, end)
     }
 
     #[test]
     fn a_patched_run_shows_the_failure_if_it_says_the_same_at_the_same_point() {
-        let wrong = || Wrong::Said(said(2, "b"), None);
+        let wrong = || RunWrong::Said(said(2, "b"), None);
         let end = (ZERO, 40);
         assert!(is_seen(wrong(), ZERO, &[("x", 10), ("b", 20)], 1, end));
         assert!(!is_seen(wrong(), ZERO, &[("b", 30)], 1, end));
         assert!(!is_seen(wrong(), ZERO, &[("x", 20)], 1, end));
-        let silent = || Wrong::Silent(said(4, "d"));
+        let silent = || RunWrong::Silent(said(4, "d"));
         assert!(is_seen(silent(), ZERO, &[("b", 0), ("c", 0)], 1, end));
         assert!(!is_seen(silent(), ZERO, &[("b", 0), ("c", 0), ("d", 0)], 1, end));
         assert!(!is_seen(silent(), ZERO, &[("b", 0)], 1, end));
-        assert!(!is_seen(silent(), ZERO, &[("b", 0), ("c", 0)], 1, (Ending::Exit(1), 40)));
+        assert!(!is_seen(silent(), ZERO, &[("b", 0), ("c", 0)], 1, (RunEnding::Exit(1), 40)));
     }
 
     #[test]
     fn a_crash_is_the_same_only_at_the_same_point_and_an_exit_code_anywhere() {
-        let crash = Ending::Signal(11);
-        assert!(is_seen(Wrong::Ended, crash, &[], 0, (crash, 20)));
-        assert!(!is_seen(Wrong::Ended, crash, &[], 0, (crash, 30)));
-        assert!(!is_seen(Wrong::Ended, crash, &[], 0, (Ending::Signal(6), 20)));
-        assert!(is_seen(Wrong::Ended, Ending::Exit(1), &[], 0, (Ending::Exit(1), 30)));
+        let crash = RunEnding::Signal(11);
+        assert!(is_seen(RunWrong::Ended, crash, &[], 0, (crash, 20)));
+        assert!(!is_seen(RunWrong::Ended, crash, &[], 0, (crash, 30)));
+        assert!(!is_seen(RunWrong::Ended, crash, &[], 0, (RunEnding::Signal(6), 20)));
+        assert!(is_seen(RunWrong::Ended, RunEnding::Exit(1), &[], 0, (RunEnding::Exit(1), 30)));
     }
 
     #[test]
     fn what_is_skipped_is_seen_where_the_run_goes_on_with_what_comes_next() {
-        let skipped = || Wrong::Skipped(said(2, "x"), said(3, "c"));
+        let skipped = || RunWrong::Skipped(said(2, "x"), said(3, "c"));
         let end = (ZERO, 40);
         assert!(is_seen(skipped(), ZERO, &[("b", 20), ("c", 30)], 1, end));
         // What it goes on with may be said otherwise.

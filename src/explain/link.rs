@@ -42,7 +42,7 @@ pub enum Did {
     /// It is before the switched decision: with another value there, the program does what it does when the decision is switched.
     Replaced {
         /// What has the value.
-        what: What,
+        what: LinkSubject,
         /// The value.
         value: String,
         /// The value with which the test passes.
@@ -52,7 +52,7 @@ pub enum Did {
 
 /// What has a value.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum What {
+pub enum LinkSubject {
     /// A variable.
     Variable(String),
     /// A function that returned it.
@@ -72,7 +72,7 @@ pub struct Instance {
 
 /// A text in both runs.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Text {
+pub struct PairedText {
     /// What holds it.
     pub variable: String,
     /// The text, between quotes.
@@ -99,5 +99,5 @@ pub struct Link {
     /// What it did.
     pub did: Did,
     /// The text that it is one of the characters of.
-    pub text: Option<Text>,
+    pub text: Option<PairedText>,
 }

@@ -13,7 +13,7 @@ use std::collections::HashMap;
 
 /// A decision that makes the test pass when it is switched.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Passing {
+pub struct PassingDecision {
     /// Its ordinal among the decisions of the failing run, in the order in which they were made.
     pub nth: usize,
     /// The segment that ends with it: the same for all instances of one decision.
@@ -30,7 +30,7 @@ pub struct Passing {
 ///
 /// Of the instances of one decision the one is taken that changes least, of equal ones the last. Decisions that are no accidents come first; of equal
 /// ones those that were made earlier, because they are nearer to the cause. Runs that stay far from a crash come last.
-pub fn compared(passing: &[Passing], n: usize) -> Vec<usize> {
+pub fn compared(passing: &[PassingDecision], n: usize) -> Vec<usize> {
     let mut least: HashMap<u32, usize> = HashMap::new();
     let rank = |index: usize| (passing[index].is_far, passing[index].n_changed, Reverse(passing[index].nth));
     for (index, next) in passing.iter().enumerate() {
@@ -41,7 +41,7 @@ pub fn compared(passing: &[Passing], n: usize) -> Vec<usize> {
     }
     let mut chosen: Vec<usize> = least.into_values().collect();
     chosen.sort_by_key(|index| {
-        let Passing { nth, is_accident, is_far, .. } = passing[*index];
+        let PassingDecision { nth, is_accident, is_far, .. } = passing[*index];
         // Nearest to the crash.
         let order = if is_far { usize::MAX - nth } else { nth };
         (is_far, is_accident, order)
@@ -52,16 +52,16 @@ pub fn compared(passing: &[Passing], n: usize) -> Vec<usize> {
 
 /// The chain of a switched run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Explained {
+pub struct SwitchedChain {
     /// The decision.
-    pub passing: Passing,
+    pub passing: PassingDecision,
     /// The number of its links.
     pub n_links: usize,
     /// Whether the search came to its beginning.
     pub is_whole: bool,
 }
 
-impl Explained {
+impl SwitchedChain {
     /// Cubed, because a chain that is twice as long explains more than two of its halves: without it the shortest chains win.
     /// On the programs of `docs/bench-chain.md` a power of four does as well.
     fn worth(&self) -> (bool, bool, u128) {
@@ -74,7 +74,7 @@ impl Explained {
 /// The chain that explains most with the fewest effects: the index of it, `None` if there are none.
 ///
 /// It has the largest cube of its length for each step that the switch changes. Of equal ones the decision is taken that was made last.
-pub fn best(explained: &[Explained]) -> Option<usize> {
+pub fn best(explained: &[SwitchedChain]) -> Option<usize> {
     (0..explained.len()).max_by_key(|index| (explained[*index].worth(), explained[*index].passing.nth))
 }
 
@@ -82,8 +82,8 @@ pub fn best(explained: &[Explained]) -> Option<usize> {
 mod tests {
     use super::*;
 
-    fn passing(nth: usize, segment: u32, n_changed: u32) -> Passing {
-        Passing { nth, segment, is_accident: false, n_changed, is_far: false }
+    fn passing(nth: usize, segment: u32, n_changed: u32) -> PassingDecision {
+        PassingDecision { nth, segment, is_accident: false, n_changed, is_far: false }
     }
 
     #[test]
@@ -96,8 +96,8 @@ mod tests {
 
     #[test]
     fn decisions_about_input_and_loops_come_last_and_runs_far_from_a_crash_behind_them() {
-        let accident = Passing { is_accident: true, ..passing(1, 1, 9) };
-        let far = |nth, segment| Passing { is_far: true, ..passing(nth, segment, 9) };
+        let accident = PassingDecision { is_accident: true, ..passing(1, 1, 9) };
+        let far = |nth, segment| PassingDecision { is_far: true, ..passing(nth, segment, 9) };
         let all = [accident, far(2, 2), far(3, 3), passing(5, 4, 9), passing(4, 5, 9)];
         assert_eq!(compared(&all, 8), [4, 3, 0, 2, 1]);
         // An instance that comes near the crash stands for its decision.
@@ -107,11 +107,11 @@ mod tests {
     #[test]
     fn the_longest_chain_for_its_changes_is_the_best() {
         let chain =
-            |nth, n_changed, n_links| Explained { passing: passing(nth, 1, n_changed), n_links, is_whole: true };
+            |nth, n_changed, n_links| SwitchedChain { passing: passing(nth, 1, n_changed), n_links, is_whole: true };
         // Ends the program early; the cause; right before the failure.
         assert_eq!(best(&[chain(1, 4943, 26), chain(2, 357, 24), chain(3, 20, 4)]), Some(1));
         assert_eq!(best(&[chain(1, 10, 5), chain(2, 10, 5)]), Some(1));
-        let cut = Explained { is_whole: false, ..chain(1, 1, 90) };
+        let cut = SwitchedChain { is_whole: false, ..chain(1, 1, 90) };
         assert_eq!(best(&[cut, chain(2, 500, 2)]), Some(1));
         let mut far = chain(1, 1, 90);
         far.passing.is_far = true;

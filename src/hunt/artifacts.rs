@@ -5,8 +5,8 @@
 
 use crate::event::Event;
 use crate::finding::Conclusion;
-use crate::known::{Position, Tested};
-use crate::pair::Pair;
+use crate::known::{TestedRevision, WalkPosition};
+use crate::pair::TreePair;
 use crate::probe::Probe;
 use crate::walk::Bracket;
 use crate::{Artifacts, Halt, Hunter};
@@ -30,7 +30,7 @@ pub enum Gallop {
 /// The result of looking for an artifact among some revisions.
 enum Sight {
     /// The revision at this index has a verdict by its artifact.
-    Seen(usize, Tested),
+    Seen(usize, TestedRevision),
     /// None of them has.
     Nothing,
     /// Too many in a row have none.
@@ -49,12 +49,12 @@ impl Hunter<'_> {
     }
 
     /// Whether an artifact gave no verdict, and the revision can be built instead.
-    pub(super) fn is_to_be_built(&self, tested: &Tested) -> bool {
+    pub(super) fn is_to_be_built(&self, tested: &TestedRevision) -> bool {
         tested.is_fetched && !tested.outcome.is_testable() && self.order.artifacts == Artifacts::BeforeBuilds
     }
 
     /// Tests the artifact of a revision; `None` if it has none, or none that gives a verdict, and can be built.
-    pub(super) async fn fetched(&self, revision: CommitId) -> Result<Option<Tested>, Halt> {
+    pub(super) async fn fetched(&self, revision: CommitId) -> Result<Option<TestedRevision>, Halt> {
         let tested = self.asked(revision).await?;
         if self.is_to_be_built(&tested) {
             self.board.borrow_mut().unfetched.insert(revision);
@@ -64,7 +64,7 @@ impl Hunter<'_> {
     }
 
     /// The verdict of a revision without a build; `None` if there is none.
-    async fn seen_fetched(&self, revision: CommitId) -> Result<Option<Tested>, Halt> {
+    async fn seen_fetched(&self, revision: CommitId) -> Result<Option<TestedRevision>, Halt> {
         let known = self.board.borrow().tested.get(&revision).copied();
         let tested = match known {
             Some(tested) => Some(tested),
@@ -99,7 +99,7 @@ impl Hunter<'_> {
     }
 
     /// Gallops back as [`bracket`](Self::bracket) does, but only over revisions that have an artifact.
-    pub(super) async fn gallop_fetched(&self, bad: Tested) -> Result<Gallop, Halt> {
+    pub(super) async fn gallop_fetched(&self, bad: TestedRevision) -> Result<Gallop, Halt> {
         if self.order.artifacts == Artifacts::Unused {
             return Ok(Gallop::Until(0));
         }
@@ -108,7 +108,7 @@ impl Hunter<'_> {
         let (mut near, mut stop) = (0, 1.min(last));
         while near < last {
             self.tell(Event::Galloping { distance: stop, next: line[stop] });
-            self.look_ahead(&line, Position::Gallop { near, stop });
+            self.look_ahead(&line, WalkPosition::Gallop { near, stop });
             match self.sight(&line, stop, (near, (2 * stop).min(last + 1))).await? {
                 Sight::Seen(index, tested) if tested.outcome == Outcome::Pass => {
                     return Ok(Gallop::Bracket(Bracket { line: line[..=index].to_vec(), bad, good: tested }));
@@ -127,14 +127,14 @@ impl Hunter<'_> {
     ///
     /// Without builds, the pair is exact only if its two sides are neighbours. Cost: none but fetches while there is an
     /// artifact between the two sides.
-    pub(super) async fn search(&self, bracket: Bracket) -> Result<Pair, Halt> {
+    pub(super) async fn search(&self, bracket: Bracket) -> Result<TreePair, Halt> {
         if self.order.artifacts == Artifacts::Unused {
             return self.bisect(bracket).await;
         }
         let Bracket { line, bad, good } = self.narrowed(bracket).await?;
         let is_exact = line.len() == 2;
         if is_exact || self.order.artifacts == Artifacts::Only {
-            let pair = Pair { last_good: good.revision, older: good, newer: bad, joined: Vec::new(), is_exact };
+            let pair = TreePair { last_good: good.revision, older: good, newer: bad, joined: Vec::new(), is_exact };
             return self.comparable(pair, (bad, good)).await;
         }
         let pair = self.bisect(Bracket { line, bad, good }).await?;
@@ -154,7 +154,7 @@ impl Hunter<'_> {
             }
             let (n_left, n_candidates) = (good_index - middle - 1, good_index - bad_index);
             self.tell(Event::Bisecting { n_left, n_candidates, next: line[middle] });
-            self.look_ahead(&line, Position::Bisect { bad: bad_index, good: good_index });
+            self.look_ahead(&line, WalkPosition::Bisect { bad: bad_index, good: good_index });
             match self.sight(&line, middle, (bad_index, good_index)).await? {
                 Sight::Seen(index, tested) if tested.outcome == Outcome::Pass => (good, good_index) = (tested, index),
                 Sight::Seen(index, tested) => (bad, bad_index) = (tested, index),
@@ -170,15 +170,15 @@ impl Hunter<'_> {
     /// - `outer`: the failing and the passing revision between which was built.
     ///
     /// Ends the hunt with the commits between them if the build has another outcome. Cost: at most one probe.
-    async fn comparable(&self, pair: Pair, outer: (Tested, Tested)) -> Result<Pair, Halt> {
+    async fn comparable(&self, pair: TreePair, outer: (TestedRevision, TestedRevision)) -> Result<TreePair, Halt> {
         if pair.older.is_fetched == pair.newer.is_fetched {
             return Ok(pair);
         }
         let fetched = if pair.older.is_fetched { pair.older } else { pair.newer };
         let seen = self.asker.one(self.build_of(&fetched)?).await;
         if seen == fetched.outcome {
-            let built = |end: Tested| Tested { is_fetched: false, ..end };
-            return Ok(Pair { older: built(pair.older), newer: built(pair.newer), ..pair });
+            let built = |end: TestedRevision| TestedRevision { is_fetched: false, ..end };
+            return Ok(TreePair { older: built(pair.older), newer: built(pair.newer), ..pair });
         }
         self.note_difference(&fetched, seen, "revisions that were built are not used");
         let (bad, good) = outer;
@@ -195,7 +195,7 @@ impl Hunter<'_> {
     ///
     /// Ends the hunt with the commit if a build has another outcome than the artifact. Cost: one probe for each side
     /// that was fetched.
-    pub(super) async fn built(&self, pair: Pair, candidates: &[CommitId]) -> Result<Pair, Halt> {
+    pub(super) async fn built(&self, pair: TreePair, candidates: &[CommitId]) -> Result<TreePair, Halt> {
         self.board.borrow_mut().is_building = true;
         for fetched in [pair.older, pair.newer].iter().filter(|end| end.is_fetched) {
             let claim = Probe { is_fetched: false, ..Probe::again(fetched) };
@@ -209,8 +209,8 @@ impl Hunter<'_> {
                 return Err(Halt::Concluded(if is_one { Conclusion::Found } else { Conclusion::Range }));
             }
         }
-        let built = |end: Tested| Tested { is_fetched: false, ..end };
-        Ok(Pair { older: built(pair.older), newer: built(pair.newer), ..pair })
+        let built = |end: TestedRevision| TestedRevision { is_fetched: false, ..end };
+        Ok(TreePair { older: built(pair.older), newer: built(pair.newer), ..pair })
     }
 
     /// The outcome of one run of a revision: of its artifact, or else of what is built of it.
@@ -226,12 +226,12 @@ impl Hunter<'_> {
     }
 
     /// The probe that builds a revision whose artifact was tested.
-    fn build_of(&self, fetched: &Tested) -> Result<Probe, Halt> {
+    fn build_of(&self, fetched: &TestedRevision) -> Result<Probe, Halt> {
         let probe = self.bare_probe(fetched.revision)?;
         Ok(Probe { is_fetched: false, ..probe })
     }
 
-    fn note_difference(&self, fetched: &Tested, seen: Outcome, so: &str) {
+    fn note_difference(&self, fetched: &TestedRevision, seen: Outcome, so: &str) {
         let words = self.order.sought.words().outcomes;
         let word = |outcome| match outcome {
             Outcome::Pass => words[0].to_owned(),

@@ -84,13 +84,13 @@ impl Rising {
 }
 
 /// The probability of runs under a Beta prior, as logarithms.
-struct Evidence {
+struct RunEvidence {
     fails: Rising,
     passes: Rising,
     all: Rising,
 }
 
-impl Evidence {
+impl RunEvidence {
     fn new(prior: Beta, n_max: u32) -> Self {
         Self {
             fails: Rising::new(prior.fails, n_max),
@@ -106,7 +106,7 @@ impl Evidence {
 
 /// The probabilities of one place.
 #[derive(Debug, Clone, Copy)]
-struct Place {
+struct PlaceBelief {
     probability: f64,
     /// The probability that a run fails with the cause in the tree, if this is the true place; and without it.
     with: f64,
@@ -128,7 +128,7 @@ pub struct Belief {
     /// Whether a revision can be tested; true if unknown.
     is_usable: Vec<bool>,
     /// By index; the probabilities add up to 1.
-    places: Vec<Place>,
+    places: Vec<PlaceBelief>,
 }
 
 impl Belief {
@@ -170,7 +170,7 @@ impl Belief {
             n_passes: sum.n_passes + runs.n_passes,
         });
         let n_max = older.n_fails + older.n_passes;
-        let evidence = [self.with, self.without].map(|prior| Evidence::new(prior, n_max));
+        let evidence = [self.with, self.without].map(|prior| RunEvidence::new(prior, n_max));
         let mut newer = RunCounts::default();
         self.places.clear();
         for (prior, runs) in self.prior.iter().zip(&self.runs) {
@@ -178,7 +178,7 @@ impl Belief {
             older = RunCounts { n_fails: older.n_fails - runs.n_fails, n_passes: older.n_passes - runs.n_passes };
             let (with, without) = (self.with.with(newer), self.without.with(older));
             let log = prior.ln() + evidence[0].of(newer) + evidence[1].of(older) + contrast(with, without).ln();
-            self.places.push(Place { probability: log, with: with.mean(), without: without.mean() });
+            self.places.push(PlaceBelief { probability: log, with: with.mean(), without: without.mean() });
         }
         let largest = self.places.iter().map(|place| place.probability).fold(f64::MIN, f64::max);
         self.places.iter_mut().for_each(|place| place.probability = (place.probability - largest).exp());
@@ -220,9 +220,9 @@ impl Belief {
 
     /// Cuts both ends of the line off, as long as they have less than half of `rest`; returns the remaining places.
     pub fn interval(&self, rest: f64) -> Range<usize> {
-        let cut = |places: &mut dyn Iterator<Item = &Place>| {
+        let cut = |places: &mut dyn Iterator<Item = &PlaceBelief>| {
             let mut sum = 0.0;
-            let is_cut = |place: &&Place| {
+            let is_cut = |place: &&PlaceBelief| {
                 sum += place.probability;
                 sum < rest / 2.0
             };
@@ -234,7 +234,8 @@ impl Belief {
 
     /// Returns the mean of both rates.
     pub fn noise(&self) -> Noise {
-        let mean = |rate: fn(&Place) -> f64| self.places.iter().map(|place| place.probability * rate(place)).sum();
+        let mean =
+            |rate: fn(&PlaceBelief) -> f64| self.places.iter().map(|place| place.probability * rate(place)).sum();
         Noise { false_fails: mean(|place| place.without), false_passes: mean(|place| 1.0 - place.with) }
     }
 

@@ -5,7 +5,7 @@
 
 use crate::belief::{as_f64, entropy};
 use crate::event::Event;
-use crate::known::Tested;
+use crate::known::TestedRevision;
 use crate::{Halt, Hunter};
 use idd_base::outcome::Outcome;
 use idd_base::revision::CommitId;
@@ -76,7 +76,11 @@ impl Hunter<'_> {
     /// The line can omit commits between the two, and the testable one can be a merge with side branches. If the tip of
     /// a branch is testable and the commit at which it forked is not, the border in it is found by bisection. Cost:
     /// log2(n) revisions for each layer.
-    pub(super) async fn border(&self, untestable: CommitId, testable: Tested) -> Result<(CommitId, Tested), Halt> {
+    pub(super) async fn border(
+        &self,
+        untestable: CommitId,
+        testable: TestedRevision,
+    ) -> Result<(CommitId, TestedRevision), Halt> {
         let mut border = (untestable, testable);
         for _ in 0..MAX_DEPTH {
             let Some(line) = self.line_across(border).await? else { break };
@@ -86,7 +90,10 @@ impl Hunter<'_> {
     }
 
     /// A line of more than one step from the testable revision to an untestable one, on which to search the border.
-    async fn line_across(&self, (untestable, testable): (CommitId, Tested)) -> Result<Option<Vec<CommitId>>, Halt> {
+    async fn line_across(
+        &self,
+        (untestable, testable): (CommitId, TestedRevision),
+    ) -> Result<Option<Vec<CommitId>>, Halt> {
         let parents = &self.history.get(testable.revision).parents;
         if !parents.contains(&untestable) {
             return Ok(self.history.path(testable.revision, untestable));
@@ -106,7 +113,7 @@ impl Hunter<'_> {
     }
 
     /// The border on a line whose first revision is testable and whose last one is not.
-    async fn narrow(&self, line: &[CommitId], first: Tested) -> Result<(CommitId, Tested), Halt> {
+    async fn narrow(&self, line: &[CommitId], first: TestedRevision) -> Result<(CommitId, TestedRevision), Halt> {
         let (mut near, mut untestable) = (0, line.len() - 1);
         let mut testable = if first.revision == line[0] { first } else { self.as_tested(line[0]).await? };
         while untestable - near > 1 {
@@ -125,7 +132,11 @@ impl Hunter<'_> {
     /// the whole difference.
     ///
     /// `None` if neither works. Cost: the search of the border, and one or two reductions.
-    pub(super) async fn across(&self, untestable: CommitId, testable: Tested) -> Result<Option<Tested>, Halt> {
+    pub(super) async fn across(
+        &self,
+        untestable: CommitId,
+        testable: TestedRevision,
+    ) -> Result<Option<TestedRevision>, Halt> {
         let (older, newer) = self.border(untestable, testable).await?;
         self.tell_border(older, newer)?;
         if (older, newer.revision) != (untestable, testable.revision) && self.repair(older, newer).await?.is_some() {
@@ -138,7 +149,7 @@ impl Hunter<'_> {
     }
 
     /// Reports once that revisions before `newer` do not run.
-    fn tell_border(&self, older: CommitId, newer: Tested) -> Result<(), Halt> {
+    fn tell_border(&self, older: CommitId, newer: TestedRevision) -> Result<(), Halt> {
         let bare = self.bare_probe(older)?;
         let mut board = self.board.borrow_mut();
         if board.finding.borders.iter().all(|(_, first)| *first != newer.revision) {

@@ -1,7 +1,7 @@
 //! Finds the culprit of a pair on a line: if the newer revision is a merge, it enters the side branches.
 
-use crate::known::Tested;
-use crate::pair::Pair;
+use crate::known::TestedRevision;
+use crate::pair::TreePair;
 use crate::verdict::Examined;
 use crate::walk::Bracket;
 use crate::{Halt, Hunter};
@@ -11,7 +11,7 @@ use idd_base::revision::CommitId;
 /// The side branch of a merge.
 enum SideBranch {
     /// It can be searched: from the merge to the merge base, which passes.
-    Line(Vec<CommitId>, Tested),
+    Line(Vec<CommitId>, TestedRevision),
     /// There is nothing to search.
     None,
     /// Neither its tip nor the merge base has a verdict.
@@ -24,7 +24,7 @@ impl Hunter<'_> {
     /// A side branch is entered only if the merge base passes, because a search needs a passing end. If every parent
     /// passes, the merge itself is the culprit, and the merge base becomes the passing side, so the reduction sees the
     /// changes of each branch. Cost: two probes for each merge, log2(n) in the branch.
-    pub(super) async fn enter_side_branches(&self, pair: Pair) -> Result<Pair, Halt> {
+    pub(super) async fn enter_side_branches(&self, pair: TreePair) -> Result<TreePair, Halt> {
         let mut pair = pair;
         'merge: loop {
             let merge = pair.newer.revision;
@@ -35,7 +35,7 @@ impl Hunter<'_> {
                 let (line, base) = match self.side_line(merge, *parent, main).await? {
                     SideBranch::Line(line, base) => (line, base),
                     SideBranch::None => return Ok(pair),
-                    SideBranch::Untestable => return Ok(Pair { is_exact: false, ..pair }),
+                    SideBranch::Untestable => return Ok(TreePair { is_exact: false, ..pair }),
                 };
                 match self.examine(&line, 1, 0).await? {
                     Examined::Verdict { tested, .. } if tested.outcome == Outcome::Fail => {
@@ -46,7 +46,7 @@ impl Hunter<'_> {
                     Examined::Verdict { .. } => passing_base = Some(base),
                     Examined::Irreparable => {
                         // The commits of the branch are candidates.
-                        return Ok(Pair { is_exact: false, ..pair });
+                        return Ok(TreePair { is_exact: false, ..pair });
                     }
                 }
             }
@@ -64,7 +64,7 @@ impl Hunter<'_> {
 
     /// The parent of a merge through which the line of a pair goes. The line can omit commits that change no path of the
     /// search. `None` if the newer revision is no merge, or if side branches do not count.
-    fn main_parent(&self, pair: &Pair, parents: &[CommitId]) -> Option<CommitId> {
+    fn main_parent(&self, pair: &TreePair, parents: &[CommitId]) -> Option<CommitId> {
         if self.order.first_parent || parents.len() < 2 {
             return None;
         }

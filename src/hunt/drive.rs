@@ -4,9 +4,9 @@ use crate::event::Event;
 use crate::finding::Conclusion;
 use crate::history::History;
 use crate::probe::Probe;
-use crate::{Again, Board, Halt, Hunter, Order, engine};
+use crate::{Again, EngineState, Halt, HuntWishes, Hunter, engine};
 use idd_base::outcome::{Outcome, Reason};
-use idd_base::search::{Asking, Search, Step};
+use idd_base::search::{Asking, Search, SearchStep};
 use idd_change::trees::Trees;
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -23,7 +23,7 @@ pub trait ProbeRunner {
     /// hunt must stop here.
     ///
     /// The other probes are candidates for speculation. They are asked again, unless the answers make them unnecessary.
-    fn answer(&mut self, probes: &[Probe]) -> Result<Reply, Self::Error>;
+    fn answer(&mut self, probes: &[Probe]) -> Result<RunnerReply, Self::Error>;
 
     /// Whether a run that answered one of these probes, and backs a claim, took so long that it is not repeated.
     fn has_slow_claim(&mut self, _: &[Probe]) -> Result<bool, Self::Error> {
@@ -39,7 +39,7 @@ pub trait ProbeRunner {
 
 /// An answer of the runner.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Reply {
+pub enum RunnerReply {
     /// One outcome for each of the first probes, in order; not empty.
     Outcomes(Vec<Outcome>),
     /// Outcomes of probes after the first, whose outcome is still unknown; not empty. They are not asked again before
@@ -67,9 +67,9 @@ pub enum Engine {
 /// The halt is shared, because a search can be asked for its result more than once.
 pub fn drive<L: ProbeRunner>(
     engine: Engine,
-    (trees, history, order): (&dyn Trees, &History, &Order),
+    (trees, history, order): (&dyn Trees, &History, &HuntWishes),
     runner: &mut L,
-    board: &Rc<RefCell<Board>>,
+    board: &Rc<RefCell<EngineState>>,
 ) -> Result<Rc<Halt>, L::Error> {
     let mut search = Asking::new(|asker| {
         let hunter = Hunter::new(asker, trees, history, order, Rc::clone(board));
@@ -80,22 +80,22 @@ pub fn drive<L: ProbeRunner>(
         let events = std::mem::take(&mut board.borrow_mut().events);
         runner.tell(&events);
         let probes = match step {
-            Step::Found(halt) => return Ok(halt),
-            Step::Probe(probes) => probes,
+            SearchStep::Found(halt) => return Ok(halt),
+            SearchStep::Probe(probes) => probes,
         };
         match runner.answer(&probes)? {
-            Reply::Stop(conclusion) => return Ok(Rc::new(Halt::Concluded(conclusion))),
-            Reply::Again(again) => return Ok(Rc::new(Halt::Again(again))),
-            Reply::Spent => {
+            RunnerReply::Stop(conclusion) => return Ok(Rc::new(Halt::Concluded(conclusion))),
+            RunnerReply::Again(again) => return Ok(Rc::new(Halt::Again(again))),
+            RunnerReply::Spent => {
                 board.borrow_mut().is_effort_spent = true;
                 search.tell(&[Outcome::Unresolved(Reason::Skip)]);
             }
-            Reply::Overheard(known) => {
+            RunnerReply::Overheard(known) => {
                 for (probe, outcome) in known {
                     search.overhear(probe, outcome);
                 }
             }
-            Reply::Outcomes(outcomes) => {
+            RunnerReply::Outcomes(outcomes) => {
                 board.borrow_mut().has_slow_claim |= runner.has_slow_claim(&probes[..outcomes.len()])?;
                 let n_used = search.tell(&outcomes);
                 runner.used(&probes[..n_used], &outcomes[..n_used])?;

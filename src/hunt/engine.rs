@@ -1,10 +1,10 @@
 //! The stages of a hunt: find the pair, reduce it, carry the fix forward, prove every claim.
 
 use crate::event::Event;
-use crate::finding::{Change, Conclusion, Stage};
-use crate::minimise::Reduced;
-use crate::pair::{Aligned, Pair};
-use crate::{Again, Halt, Hunter, Walk};
+use crate::finding::{Conclusion, FoundChange, HuntStage};
+use crate::minimise::ReducedSet;
+use crate::pair::{Aligned, TreePair};
+use crate::{Again, Halt, HistoryWalk, Hunter};
 use idd_base::outcome::Outcome;
 use idd_base::revision::CommitId;
 
@@ -15,8 +15,8 @@ const MAX_RESTARTS: usize = 4;
 pub async fn hunt(hunter: Hunter<'_>) -> Result<(), Halt> {
     hunter.expect_noise();
     let pair = match hunter.order.walk {
-        Walk::Auto => hunter.find_pair().await?,
-        Walk::Linear => hunter.enter_side_branches(hunter.linear().await?).await?,
+        HistoryWalk::Auto => hunter.find_pair().await?,
+        HistoryWalk::Linear => hunter.enter_side_branches(hunter.linear().await?).await?,
     };
     hunter.conclude(pair).await
 }
@@ -37,12 +37,12 @@ pub async fn minimize(hunter: Hunter<'_>) -> Result<(), Halt> {
         Outcome::Fail => return Err(Halt::Concluded(Conclusion::GoodFails)),
         Outcome::Unresolved(_) => return Err(Halt::Concluded(Conclusion::NothingTestable)),
     }
-    let pair = Pair { last_good: good, older, newer, joined: Vec::new(), is_exact: true };
+    let pair = TreePair { last_good: good, older, newer, joined: Vec::new(), is_exact: true };
     hunter.conclude(pair).await
 }
 
 impl Hunter<'_> {
-    async fn find_pair(&self) -> Result<Pair, Halt> {
+    async fn find_pair(&self) -> Result<TreePair, Halt> {
         let mut last = None;
         for _ in 0..MAX_RESTARTS {
             let pair = if let Some(noisy) = self.order.noisy {
@@ -58,11 +58,11 @@ impl Hunter<'_> {
             }
         }
         let pair = last.expect("the loop ran at least once");
-        Ok(Pair { is_exact: false, ..pair })
+        Ok(TreePair { is_exact: false, ..pair })
     }
 
     /// Runs the stages after the pair: reduction, fix, proof.
-    async fn conclude(&self, pair: Pair) -> Result<(), Halt> {
+    async fn conclude(&self, pair: TreePair) -> Result<(), Halt> {
         let candidates = self.candidates(&pair);
         let is_range = !pair.is_exact && candidates.len() > 1;
         {
@@ -75,7 +75,7 @@ impl Hunter<'_> {
         }
         let n_candidates = if is_range { candidates.len() } else { 1 };
         self.tell(Event::Culprit { revision: pair.newer.revision, n_candidates });
-        if self.order.until == Stage::Found {
+        if self.order.until == HuntStage::Found {
             return Err(Halt::Concluded(if is_range { Conclusion::Range } else { Conclusion::Culprit }));
         }
         self.check_ends(&pair).await?;
@@ -135,7 +135,7 @@ impl Hunter<'_> {
     ///
     /// If they have nothing in common, one of them is not the cause. Then another necessary change is searched from the
     /// other end. It replaces the first if a sufficient change grows around it. If there is none, both stay as they are.
-    async fn meet(&self, necessary: &mut Reduced, pair: &Pair) -> Result<Change, Halt> {
+    async fn meet(&self, necessary: &mut ReducedSet, pair: &TreePair) -> Result<FoundChange, Halt> {
         let revision = pair.newer.revision;
         let sufficient = self.sufficient(pair.ends(), revision, Some(necessary)).await?;
         let mut inside = self.necessary_inside(&sufficient, necessary, pair).await?;
@@ -165,7 +165,7 @@ impl Hunter<'_> {
         Ok(change)
     }
 
-    fn name_culprits(&self, pair: &Pair, culprits: Vec<CommitId>) {
+    fn name_culprits(&self, pair: &TreePair, culprits: Vec<CommitId>) {
         let mut board = self.board.borrow_mut();
         if culprits.is_empty() {
             return;

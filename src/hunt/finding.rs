@@ -10,7 +10,7 @@ use std::collections::HashSet;
 
 /// The last stage of a hunt. Journals store the names of the variants.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Serialize, Deserialize)]
-pub enum Stage {
+pub enum HuntStage {
     /// The first bad commit, before its proof.
     Found,
     /// The first bad commit, proved.
@@ -22,7 +22,7 @@ pub enum Stage {
     Fix,
 }
 
-impl Stage {
+impl HuntStage {
     /// Its word on the command line.
     pub fn word(self) -> &'static str {
         match self {
@@ -65,7 +65,7 @@ pub enum Conclusion {
 
 /// A difference of two trees that changes the outcome.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Change {
+pub struct FoundChange {
     /// The tree without the change.
     pub older: TreeId,
     /// The tree with it.
@@ -88,7 +88,7 @@ pub struct Labelled {
     /// Added plus removed lines.
     pub n_lines: usize,
     /// Its edits, from good to bad.
-    pub edits: Vec<Edit>,
+    pub edits: Vec<ChangeEdit>,
     /// The tree without this part: the probe that shows whether the part is needed.
     pub without: Option<TreeId>,
     /// The outcome of that tree; `None` if unknown.
@@ -113,7 +113,7 @@ impl Labelled {
 
 /// One edit of a change.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub struct Edit {
+pub struct ChangeEdit {
     /// Path of the file, of the newer side if there is one.
     pub path: Vec<u8>,
     /// Whether the text is inserted; otherwise it is deleted.
@@ -136,12 +136,12 @@ pub struct Repair {
     /// Added plus removed lines.
     pub n_lines: usize,
     /// The result of the check.
-    pub control: Control,
+    pub control: RepairCheck,
 }
 
 /// Whether a check has shown that a repair does not decide the verdict by itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Control {
+pub enum RepairCheck {
     /// With the repair, the nearest known pass still passes.
     Held,
     /// With the repair, it does not pass: the culprit is inside the repair.
@@ -219,7 +219,7 @@ impl Fix {
 
 /// One clean run that supports the finding.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Evidence {
+pub struct CleanRun {
     /// What it shows, in words.
     pub claim: String,
     /// The revision of the run.
@@ -257,7 +257,7 @@ impl Expected {
     }
 }
 
-impl Evidence {
+impl CleanRun {
     /// Whether the run supports its claim.
     pub fn holds(&self) -> bool {
         self.expected.accepts(self.seen)
@@ -284,9 +284,9 @@ pub struct Finding {
     /// The candidates if the culprit could not be told apart, newest first; otherwise empty.
     pub range: Vec<CommitId>,
     /// If it is added to the last good tree, the test fails.
-    pub sufficient: Option<Change>,
+    pub sufficient: Option<FoundChange>,
     /// If it is taken out of the first bad tree, the test passes.
-    pub necessary: Option<Change>,
+    pub necessary: Option<FoundChange>,
     /// The revision to which the sufficient change is added, and the one from which the necessary change is taken.
     pub ends: Option<[CommitId; 2]>,
     /// The recommended fix, never a revert; or, if that is not complete, the one that was carried farthest.
@@ -299,7 +299,7 @@ pub struct Finding {
     /// The repairs that verdicts depend on, in the order found.
     pub repairs: Vec<Repair>,
     /// The clean runs.
-    pub evidence: Vec<Evidence>,
+    pub evidence: Vec<CleanRun>,
     /// Number of units that were not re-run one by one, because there are too many.
     pub n_unverified_units: usize,
     /// The oldest revision that was tested.
@@ -386,7 +386,7 @@ mod tests {
     #[track_caller]
     fn check(edits: &[(bool, &str)], expected: &str) {
         let path = b"a.c".to_vec();
-        let edit = |(is_insertion, text): &(bool, &str)| Edit {
+        let edit = |(is_insertion, text): &(bool, &str)| ChangeEdit {
             path: path.clone(),
             is_insertion: *is_insertion,
             text: text.as_bytes().to_vec(),

@@ -11,10 +11,10 @@
 //! parts around a change that is known to be necessary.
 
 use crate::event::{Event, Phase};
-use crate::finding::{Change, Fix, Scope};
-use crate::minimise::{Reduced, tests_of};
-use crate::pair::Pair;
-use crate::probe::{Baseline, Probe, Question};
+use crate::finding::{Fix, FoundChange, Scope};
+use crate::minimise::{ReducedSet, tests_of};
+use crate::pair::TreePair;
+use crate::probe::{Baseline, Probe, ProbeQuestion};
 use crate::{Halt, Hunter};
 use idd_base::outcome::{Outcome, Reason};
 use idd_base::revision::{CommitId, TreeId};
@@ -25,7 +25,7 @@ use idd_change::{Level, Subset};
 const MAX_EDITS: usize = 200;
 
 /// A reversal that may become the fix.
-struct Reversal {
+struct FixCandidate {
     scope: Scope,
     /// The commit that is reverted as a whole, but perhaps for its tests and comments.
     commit: Option<CommitId>,
@@ -46,7 +46,11 @@ impl Hunter<'_> {
     ///
     /// Cost: at most six probes, and one more for each of several culprits; the same number of runs of checks and
     /// suite; and the cost of `port`.
-    pub(super) async fn fixes(&self, necessary: &Reduced, pair: &Pair) -> Result<(Option<Fix>, Vec<CommitId>), Halt> {
+    pub(super) async fn fixes(
+        &self,
+        necessary: &ReducedSet,
+        pair: &TreePair,
+    ) -> Result<(Option<Fix>, Vec<CommitId>), Halt> {
         let target = if self.order.port { self.port_target().await? } else { pair.newer.revision };
         let is_reachable = self.history.path(target, pair.newer.revision).is_some();
         let mut fixes: Vec<Fix> = Vec::new();
@@ -73,7 +77,7 @@ impl Hunter<'_> {
         // If the culprit's own tests exist, no reversal that is carried step by step would be recommended.
         if own_tests.is_empty() && fixes.iter().all(|fix| fix.tested != Outcome::Pass) {
             if let Some(reversal) = reversals.iter().find(|reversal| reversal.scope == Scope::Declarations) {
-                let change = Change {
+                let change = FoundChange {
                     older: reversal.patched,
                     newer: reversal.base,
                     n_lines: reversal.n_lines,
@@ -116,8 +120,8 @@ impl Hunter<'_> {
     }
 
     /// The reversals, ordered by size. One that takes back all code of the culprit is a revert, whatever its scope.
-    fn reversals(&self, necessary: &Reduced, pair: &Pair) -> Result<Vec<Reversal>, Halt> {
-        let Reduced { set, kept, change } = necessary;
+    fn reversals(&self, necessary: &ReducedSet, pair: &TreePair) -> Result<Vec<FixCandidate>, Halt> {
+        let ReducedSet { set, kept, change } = necessary;
         let scopes = [
             (Scope::Lines, kept.clone()),
             (Scope::Statements, set.widened(kept, Level::Hunk)),
@@ -140,7 +144,7 @@ impl Hunter<'_> {
                 let n_lines = set.n_lines(&units);
                 let commit = culprit.filter(|_| code.is_subset(&units));
                 let (base, units) = (change.newer, Some(units));
-                reversals.push(Reversal { scope, commit, base, patched, units, n_lines });
+                reversals.push(FixCandidate { scope, commit, base, patched, units, n_lines });
             }
         }
         let culprits = self.board.borrow().finding.culprits.clone();
@@ -151,7 +155,7 @@ impl Hunter<'_> {
                 let set = self.trees.change_set(base, patched)?;
                 let n_lines = set.n_lines(&set.full());
                 let (scope, commit, units) = (Scope::Revert, Some(commit), None);
-                reversals.push(Reversal { scope, commit, base, patched, units, n_lines });
+                reversals.push(FixCandidate { scope, commit, base, patched, units, n_lines });
             }
         }
         Ok(reversals)
@@ -161,9 +165,9 @@ impl Hunter<'_> {
     /// each.
     async fn try_fix(
         &self,
-        reversal: &Reversal,
+        reversal: &FixCandidate,
         target: CommitId,
-        (necessary, pair): (&Reduced, &Pair),
+        (necessary, pair): (&ReducedSet, &TreePair),
     ) -> Result<Fix, Halt> {
         self.tell(Event::Trying { scope: reversal.scope, revision: target });
         let bare = self.view(target)?;
@@ -193,7 +197,7 @@ impl Hunter<'_> {
     }
 
     /// The reversal of the merge that brought `culprit` into the line of `target`; `None` if the culprit is on that line.
-    fn merge_of(&self, culprit: CommitId, target: CommitId) -> Result<Option<Reversal>, Halt> {
+    fn merge_of(&self, culprit: CommitId, target: CommitId) -> Result<Option<FixCandidate>, Halt> {
         let line = self.history.first_parents(target);
         let n_with = line.partition_point(|commit| self.history.path(*commit, culprit).is_some());
         let Some(commit) = n_with.checked_sub(1).map(|last| line[last]).filter(|commit| *commit != culprit) else {
@@ -206,13 +210,18 @@ impl Hunter<'_> {
         let (base, patched) = (self.view(commit)?, self.view(parent)?);
         let set = self.trees.change_set(base, patched)?;
         let n_lines = set.n_lines(&set.full());
-        Ok(Some(Reversal { scope: Scope::Merge, commit: Some(commit), base, patched, units: None, n_lines }))
+        Ok(Some(FixCandidate { scope: Scope::Merge, commit: Some(commit), base, patched, units: None, n_lines }))
     }
 
     /// The first commit between the culprit and the target since which a reversal does not apply: it conflicts, or there is
     /// nothing left to take back. Found by bisection, so it is one of several if that changes more than once.
     /// Cost: no probe.
-    fn stopped_by(&self, reversal: &Reversal, target: CommitId, culprit: CommitId) -> Result<Option<CommitId>, Halt> {
+    fn stopped_by(
+        &self,
+        reversal: &FixCandidate,
+        target: CommitId,
+        culprit: CommitId,
+    ) -> Result<Option<CommitId>, Halt> {
         let mut line = self.history.path(target, reversal.commit.unwrap_or(culprit)).unwrap_or_default();
         line.reverse();
         let (mut applies, mut conflicts) = (0, line.len().saturating_sub(1));
@@ -230,8 +239,8 @@ impl Hunter<'_> {
     /// Merges a reversal edit by edit. All edits of the necessary change must apply, and at least half of the others.
     ///
     /// If a newer commit rewrote one of many edits, the others can still be reversed.
-    fn by_edits(&self, reversal: &Reversal, bare: TreeId, necessary: &Reduced) -> Result<Merged, Halt> {
-        let Reduced { set, kept, .. } = necessary;
+    fn by_edits(&self, reversal: &FixCandidate, bare: TreeId, necessary: &ReducedSet) -> Result<Merged, Halt> {
+        let ReducedSet { set, kept, .. } = necessary;
         let Some(units) = reversal.units.as_ref().filter(|_| reversal.scope > Scope::Lines) else {
             return Ok(Merged::Conflict);
         };
@@ -266,12 +275,12 @@ impl Hunter<'_> {
     /// Whether there is a suite that can judge a fix for `target`. Cost: one run of the suite.
     async fn has_suite(&self, target: CommitId) -> Result<bool, Halt> {
         let probe = Probe::of(self.view(target)?, target, Phase::Port);
-        let asked = Probe { question: Question::IsSuiteQuick, ..probe };
+        let asked = Probe { question: ProbeQuestion::IsSuiteQuick, ..probe };
         Ok(self.order.has_suite && self.asker.one(asked).await.is_testable())
     }
 
     /// Runs the checks and the suite for a fix.
-    async fn ask_beside(&self, fix: &mut Fix, pair: &Pair) -> Result<(), Halt> {
+    async fn ask_beside(&self, fix: &mut Fix, pair: &TreePair) -> Result<(), Halt> {
         let baseline = Baseline { trees: [self.view(fix.revision)?, pair.older.tree, pair.newer.tree] };
         let probe = Probe::of(fix.probed, fix.revision, Phase::Port);
         let [complaints, _] = self.is_whole(probe, baseline, false).await;
@@ -279,7 +288,7 @@ impl Hunter<'_> {
         if !fix.has_complaints && self.has_suite(fix.revision).await? {
             // Newer code can depend on a test that fails at either end of the culprit, so only the target is the
             // baseline.
-            let question = Question::Suite(Baseline { trees: [baseline.trees[0]; 3] });
+            let question = ProbeQuestion::Suite(Baseline { trees: [baseline.trees[0]; 3] });
             fix.suite = Some(self.asker.one(Probe { question, ..probe }).await);
         }
         Ok(())

@@ -5,8 +5,8 @@
 //! reduction starts from the merge in which the fix wins, if that passes, and not from the whole difference.
 
 use crate::event::{Event, Phase};
-use crate::finding::{Change, Fix, Scope};
-use crate::minimise::{Aim, Start};
+use crate::finding::{Fix, FoundChange, Scope};
+use crate::minimise::{Aim, ReductionStart};
 use crate::{Again, Halt, Hunter};
 use idd_base::outcome::Outcome;
 use idd_base::revision::{CommitId, TreeId};
@@ -34,7 +34,7 @@ enum Carry {
 
 /// The reversal, as a patch between two trees.
 #[derive(Debug, Clone, Copy)]
-struct Reversal {
+struct ReversalPatch {
     base: TreeId,
     patched: TreeId,
     /// The last method that was needed to get it.
@@ -46,8 +46,12 @@ impl Hunter<'_> {
     ///
     /// Returns the fix at the last revision that was reached, and the commits on the way that break the test again.
     /// Cost: one probe if it works at once; else log2(n) probes, and one reduction for each revision where it stops.
-    pub(super) async fn port(&self, necessary: &Change, first_bad: CommitId) -> Result<(Fix, Vec<CommitId>), Halt> {
-        let mut fix = Reversal { base: necessary.newer, patched: necessary.older, rung: Rung::Merge };
+    pub(super) async fn port(
+        &self,
+        necessary: &FoundChange,
+        first_bad: CommitId,
+    ) -> Result<(Fix, Vec<CommitId>), Halt> {
+        let mut fix = ReversalPatch { base: necessary.newer, patched: necessary.older, rung: Rung::Merge };
         let mut culprits = Vec::new();
         let target = self.port_target().await?;
         let line = match self.history.path(target, first_bad) {
@@ -60,7 +64,7 @@ impl Hunter<'_> {
         while reached > 0 {
             let mut stopped = match self.carry_fix(fix, line[0]).await? {
                 Carry::Works(patched, rung) => {
-                    best = (line[0], Reversal { base: self.view(line[0])?, patched, rung: rung.max(fix.rung) });
+                    best = (line[0], ReversalPatch { base: self.view(line[0])?, patched, rung: rung.max(fix.rung) });
                     break;
                 }
                 other => other,
@@ -74,7 +78,7 @@ impl Hunter<'_> {
                     Carry::Works(patched, rung) => {
                         works = middle;
                         let base = self.view(line[middle])?;
-                        best = (line[middle], Reversal { base, patched, rung: rung.max(fix.rung) });
+                        best = (line[middle], ReversalPatch { base, patched, rung: rung.max(fix.rung) });
                     }
                     other => (fails, stopped) = (middle, other),
                 }
@@ -112,7 +116,7 @@ impl Hunter<'_> {
         Ok(chosen)
     }
 
-    async fn carry_fix(&self, fix: Reversal, revision: CommitId) -> Result<Carry, Halt> {
+    async fn carry_fix(&self, fix: ReversalPatch, revision: CommitId) -> Result<Carry, Halt> {
         self.tell(Event::Porting { revision });
         let bare = self.view(revision)?;
         match self.trees.merge(fix.base, bare, fix.patched, Favor::Neither)? {
@@ -133,7 +137,12 @@ impl Hunter<'_> {
     ///
     /// `None` if nothing passes there. A revision that passes without any part of it is a newer pass: the failure was fixed,
     /// and another commit broke the test again, so the hunt starts again from there.
-    async fn renew(&self, fix: Reversal, mended: Reversal, revision: CommitId) -> Result<Option<Reversal>, Halt> {
+    async fn renew(
+        &self,
+        fix: ReversalPatch,
+        mended: ReversalPatch,
+        revision: CommitId,
+    ) -> Result<Option<ReversalPatch>, Halt> {
         let bare = self.view(revision)?;
         let mut start = mended.patched;
         if let Merged::Clean(tree, _) = self.trees.merge(fix.base, bare, fix.patched, Favor::Patch)?
@@ -146,16 +155,16 @@ impl Hunter<'_> {
         let wanted = |outcome| outcome == Outcome::Pass;
         // A fix from a new reduction is not recommended where a suite could judge it, and was not given.
         let aim = Aim::fix(bare, start, self.order.could_ask_suite.then_some(MAX_ASKED));
-        let kept = self.reduce_units(Start::whole(&set, bare), revision, aim, &wanted).await?;
+        let kept = self.reduce_units(ReductionStart::whole(&set, bare), revision, aim, &wanted).await?;
         if kept.is_empty() {
             return Err(Halt::Again(Again::NewerPass(revision)));
         }
         let patched = self.trees.compose(&set, bare, &kept)?;
-        Ok(patched.map(|patched| Reversal { base: bare, patched, rung: Rung::Reduced }))
+        Ok(patched.map(|patched| ReversalPatch { base: bare, patched, rung: Rung::Reduced }))
     }
 
     /// Records how far the fix was carried, for a hunt that is stopped in the meantime.
-    fn keep_fix(&self, revision: CommitId, reversal: Reversal) -> Result<(), Halt> {
+    fn keep_fix(&self, revision: CommitId, reversal: ReversalPatch) -> Result<(), Halt> {
         let fix = self.describe_fix(revision, (reversal.base, reversal.patched), reversal.rung, Outcome::Pass)?;
         self.board.borrow_mut().finding.fix = Some(Fix { is_complete: false, ..fix });
         Ok(())

@@ -3,7 +3,7 @@
 //! A gallop doubles its steps, so it jumps over a stretch of passing revisions that ends before an old defect. The gaps
 //! that it left are sampled before a hunt says that nothing passes.
 
-use crate::known::{Position, Tested};
+use crate::known::{TestedRevision, WalkPosition};
 use crate::walk::Bracket;
 use crate::{Halt, Hunter};
 use idd_base::outcome::Outcome;
@@ -40,7 +40,7 @@ impl Hunter<'_> {
         while tested.len() < enough(line.len())
             && let Some(middle) = widest_middle(&tested)
         {
-            self.look_ahead(line, Position::Gaps);
+            self.look_ahead(line, WalkPosition::Gaps);
             let good = self.as_tested(line[middle]).await?;
             tested.insert(middle);
             if good.outcome == Outcome::Pass {
@@ -52,7 +52,7 @@ impl Hunter<'_> {
     }
 
     /// The nearest revision that fails before an index of a line whose first revision fails, with its index.
-    fn failing_before(&self, line: &[CommitId], index: usize) -> (usize, Tested) {
+    fn failing_before(&self, line: &[CommitId], index: usize) -> (usize, TestedRevision) {
         let board = self.board.borrow();
         let fails = |at: usize| Some((at, *board.tested.get(&line[at])?)).filter(|(_, t)| t.outcome == Outcome::Fail);
         (0..index).rev().find_map(fails).expect("the first revision of the line fails")

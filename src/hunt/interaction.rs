@@ -1,10 +1,10 @@
 //! Interaction: older commits without which the culprit does not break the test.
 
 use crate::event::Phase;
-use crate::finding::Change;
-use crate::known::Tested;
-use crate::pair::Pair;
-use crate::probe::{Ends, Probe};
+use crate::finding::FoundChange;
+use crate::known::TestedRevision;
+use crate::pair::TreePair;
+use crate::probe::{ChangeEnds, Probe};
 use crate::{Halt, Hunter};
 use idd_base::outcome::Outcome;
 use idd_base::sought::Sought;
@@ -20,14 +20,18 @@ impl Hunter<'_> {
     ///
     /// Then the whole difference from that pass is reduced, and each line is labelled with its commit. No other commit
     /// takes part if no line has the label of the culprit, or if a change of a value is looked for.
-    pub(super) async fn interaction(&self, pair: &Pair, sufficient: &Change) -> Result<Option<(Change, Tested)>, Halt> {
+    pub(super) async fn interaction(
+        &self,
+        pair: &TreePair,
+        sufficient: &FoundChange,
+    ) -> Result<Option<(FoundChange, TestedRevision)>, Halt> {
         // Any other value counts as the older behaviour, so revisions with an even older one say nothing of partners.
         let is_value = self.order.sought == Sought::Change;
         if is_value || pair.older.repair.is_some() || pair.newer.repair.is_some() {
             return Ok(None);
         }
         let Some(oldest) = self.pass_without_partner(pair, sufficient).await? else { return Ok(None) };
-        let ends = Ends { older: oldest.tree, newer: pair.newer.tree };
+        let ends = ChangeEnds { older: oldest.tree, newer: pair.newer.tree };
         if self.trees.change_set(ends.older, ends.newer)?.units().len() > MAX_UNITS {
             return Ok(None);
         }
@@ -53,7 +57,11 @@ impl Hunter<'_> {
     ///
     /// Ends where the change no longer applies, or where the result cannot be tested. Revisions before one given as
     /// good are not tested: the user has bounded the search. Cost: at most log2(n) + 1 probes.
-    async fn pass_without_partner(&self, pair: &Pair, sufficient: &Change) -> Result<Option<Tested>, Halt> {
+    async fn pass_without_partner(
+        &self,
+        pair: &TreePair,
+        sufficient: &FoundChange,
+    ) -> Result<Option<TestedRevision>, Halt> {
         let mut line = self.history.first_parents(pair.older.revision);
         if let Some(bound) = line.iter().position(|id| self.order.goods.contains(id)) {
             line.truncate(bound + 1);

@@ -5,7 +5,7 @@ use idd_base::revision::{CommitId, TreeId};
 
 /// The outcome of a revision, and the tree that was tested.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Tested {
+pub struct TestedRevision {
     /// The revision.
     pub revision: CommitId,
     /// The tree that was probed, with the repair if there is one.
@@ -31,7 +31,7 @@ pub struct Carried {
 
 /// The position of a walk on a line: see [`crate::walk`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Position {
+pub(super) enum WalkPosition {
     /// A revision that was given as good, at `good`, is verified.
     Verify { good: usize },
     /// Galloping: the revision at `near` fails, the one at `stop` is next.
@@ -48,5 +48,5 @@ pub(super) enum Position {
 #[derive(Debug, Clone)]
 pub(super) struct Outlook {
     pub(super) line: Vec<CommitId>,
-    pub(super) position: Position,
+    pub(super) position: WalkPosition,
 }

@@ -1,7 +1,7 @@
 //! Labels the parts of a difference over several commits with the commit of each part.
 
-use crate::finding::{Change, Edit};
-use crate::minimise::{Direction, edits};
+use crate::finding::{ChangeEdit, FoundChange};
+use crate::minimise::{ChangeDirection, edits};
 use crate::{Halt, Hunter};
 use idd_base::revision::CommitId;
 use std::collections::HashSet;
@@ -11,7 +11,7 @@ impl Hunter<'_> {
     ///
     /// A merge gets only parts that no other commit makes. A part that no commit makes alone (its text was edited
     /// twice) keeps its label. Cost: no probe; one difference for each compared commit.
-    pub(super) fn label(&self, change: &mut Change, commits: &[CommitId]) -> Result<(), Halt> {
+    pub(super) fn label(&self, change: &mut FoundChange, commits: &[CommitId]) -> Result<(), Halt> {
         let (merges, plain): (Vec<CommitId>, Vec<CommitId>) =
             commits.iter().partition(|id| self.history.get(**id).parents.len() > 1);
         let mut open: Vec<_> = change.units.iter_mut().collect();
@@ -24,7 +24,7 @@ impl Hunter<'_> {
                 continue;
             }
             let set = self.trees.change_set(self.view(parent)?, self.view(commit)?)?;
-            let made: HashSet<Edit> = edits(&set, &set.full(), Direction::Forward).into_iter().collect();
+            let made: HashSet<ChangeEdit> = edits(&set, &set.full(), ChangeDirection::Forward).into_iter().collect();
             open.retain_mut(|part| {
                 let is_made_here = part.edits.iter().any(|edit| made.contains(edit));
                 if is_made_here {
@@ -37,7 +37,7 @@ impl Hunter<'_> {
     }
 
     /// The commits in the labels of a change, newest first, each once.
-    pub(super) fn labels(change: &Change, commits: &[CommitId]) -> Vec<CommitId> {
+    pub(super) fn labels(change: &FoundChange, commits: &[CommitId]) -> Vec<CommitId> {
         let named: HashSet<CommitId> = change.units.iter().map(|unit| unit.commit).collect();
         commits.iter().copied().filter(|id| named.contains(id)).collect()
     }

@@ -47,9 +47,9 @@ mod simulation;
 mod testing;
 
 use crate::event::{Event, Phase};
-use crate::finding::{Conclusion, Finding, Stage};
+use crate::finding::{Conclusion, Finding, HuntStage};
 use crate::history::History;
-use crate::known::{Carried, Outlook, Tested};
+use crate::known::{Carried, Outlook, TestedRevision};
 use crate::probe::Probe;
 use idd_base::outcome::{Outcome, Reason};
 use idd_base::revision::{CommitId, TreeId};
@@ -65,7 +65,7 @@ use std::rc::Rc;
 
 /// How history is walked. Journals store the names of the variants.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-pub enum Walk {
+pub enum HistoryWalk {
     /// Gallop, then bisect; untestable revisions are repaired.
     #[default]
     Auto,
@@ -88,7 +88,7 @@ pub enum Artifacts {
 /// The wishes of the user.
 #[derive(Debug, Clone)]
 #[expect(clippy::struct_excessive_bools, reason = "independent wishes of the user")]
-pub struct Order {
+pub struct HuntWishes {
     /// What is looked for.
     pub sought: Sought,
     /// The revision where the test fails.
@@ -100,7 +100,7 @@ pub struct Order {
     /// The revision that the fix is for.
     pub target: CommitId,
     /// How history is walked.
-    pub walk: Walk,
+    pub walk: HistoryWalk,
     /// Whether side branches are ignored.
     pub first_parent: bool,
     /// Whether the number of tests of repairs is limited by the cost of a search.
@@ -114,7 +114,7 @@ pub struct Order {
     /// Whether the trees are reported that a reduction rejected without a probe, see [`Event::Refused`].
     pub is_audited: bool,
     /// The stage at which the hunt ends.
-    pub until: Stage,
+    pub until: HuntStage,
     /// Whether the fix is carried to the target.
     pub port: bool,
     /// Whether a culprit that touches only tests counts as an empty pass, see [`Again::Hold`].
@@ -182,7 +182,7 @@ pub enum Again {
     /// code is enough.
     TestSkips,
     /// Every probe runs in a fresh worktree, because a clean run disagreed with an incremental one, see
-    /// [`Board::doubt`].
+    /// [`EngineState::doubt`].
     Clean,
     /// One probe runs at a time, because simultaneous ones disturbed each other. The driver decides this, not the
     /// engines.
@@ -193,7 +193,7 @@ pub enum Again {
 
 /// The state that engines write; the driver reads it between probes.
 #[derive(Debug)]
-pub struct Board {
+pub struct EngineState {
     /// The results so far.
     pub finding: Finding,
     /// The events since the driver last took them.
@@ -207,7 +207,7 @@ pub struct Board {
     pub is_effort_spent: bool,
     /// Whether runs that back claims take so long that they are not repeated.
     pub has_slow_claim: bool,
-    tested: HashMap<CommitId, Tested>,
+    tested: HashMap<CommitId, TestedRevision>,
     /// Revisions whose artifact gave no verdict, so that they are built.
     unfetched: HashSet<CommitId>,
     /// Whether all further programs are built, because changes are reduced.
@@ -224,7 +224,7 @@ pub struct Board {
     port_target: Option<CommitId>,
 }
 
-impl Board {
+impl EngineState {
     /// The revisions that were tested.
     pub fn tested(&self) -> impl Iterator<Item = (CommitId, Outcome)> {
         self.tested.values().map(|tested| (tested.revision, tested.outcome))
@@ -263,8 +263,8 @@ pub struct Hunter<'a> {
     asker: Asker<Probe, Outcome>,
     trees: &'a dyn Trees,
     history: &'a History,
-    order: &'a Order,
-    board: Rc<RefCell<Board>>,
+    order: &'a HuntWishes,
+    board: Rc<RefCell<EngineState>>,
 }
 
 impl<'a> Hunter<'a> {
@@ -273,8 +273,8 @@ impl<'a> Hunter<'a> {
         asker: Asker<Probe, Outcome>,
         trees: &'a dyn Trees,
         history: &'a History,
-        order: &'a Order,
-        board: Rc<RefCell<Board>>,
+        order: &'a HuntWishes,
+        board: Rc<RefCell<EngineState>>,
     ) -> Self {
         Self { asker, trees, history, order, board }
     }

@@ -9,10 +9,10 @@ use crate::belief::Belief;
 use crate::event::Event;
 use crate::finding::Conclusion;
 use crate::fit::{self, EndNeighbours, Separation};
-use crate::known::Tested;
+use crate::known::TestedRevision;
 use crate::noise::{Noise, Weighing};
-use crate::pair::Pair;
-use crate::probe::{Probe, Question};
+use crate::pair::TreePair;
+use crate::probe::{Probe, ProbeQuestion};
 use crate::walk::Bracket;
 use crate::{Halt, Hunter, Noisy};
 use idd_base::outcome::Outcome;
@@ -33,7 +33,7 @@ const REST: f64 = 0.05;
 const N_REPRODUCED: u32 = 2;
 
 /// A searched line with its runs.
-struct Line {
+struct SearchedLine {
     /// Newest first.
     revisions: Vec<CommitId>,
     belief: Belief,
@@ -48,7 +48,7 @@ struct Line {
     refuted: Vec<usize>,
 }
 
-impl Line {
+impl SearchedLine {
     fn add(&mut self, index: usize, outcome: Outcome) {
         if outcome.is_testable() {
             self.belief.add(index, outcome == Outcome::Fail);
@@ -82,7 +82,7 @@ impl Hunter<'_> {
     ///
     /// Cost: in the mean 2 to 3 times the bound log2(n) / C, n = length of the line, C = capacity of one run in bits.
     /// At most 160 runs more for each place that is likely but does not fit.
-    pub(super) async fn likely_pair(&self, noisy: Noisy) -> Result<Pair, Halt> {
+    pub(super) async fn likely_pair(&self, noisy: Noisy) -> Result<TreePair, Halt> {
         let (revisions, is_bounded) = self.line_to_search()?;
         if revisions.len() < 2 {
             return self.surely_pair().await;
@@ -93,8 +93,15 @@ impl Hunter<'_> {
         );
         let belief = Belief::new(revisions.len(), is_bounded, noisy.rate);
         let (n_runs, n_claims) = (vec![0; revisions.len()], vec![0; revisions.len()]);
-        let mut line =
-            Line { revisions, belief, rate: noisy.rate, n_runs, n_claims, tested: Vec::new(), refuted: Vec::new() };
+        let mut line = SearchedLine {
+            revisions,
+            belief,
+            rate: noisy.rate,
+            n_runs,
+            n_claims,
+            tested: Vec::new(),
+            refuted: Vec::new(),
+        };
         for _ in 0..N_REPRODUCED {
             self.run_once(&mut line, 0).await?;
         }
@@ -142,7 +149,7 @@ impl Hunter<'_> {
 
     /// Records the places that the runs leave open, without a confidence. If these are all, the test is not
     /// reproducible.
-    fn left_open(&self, line: &Line) -> Conclusion {
+    fn left_open(&self, line: &SearchedLine) -> Conclusion {
         let place = line.belief.likeliest().0.start;
         let (open, likely) = (fit::open_places(line.belief.sides(place)), line.belief.interval(REST));
         self.write_places(line, open.start.min(likely.start)..open.end.max(likely.end));
@@ -154,7 +161,7 @@ impl Hunter<'_> {
     }
 
     /// The walk with one verdict for each revision, if there is no line to compute probabilities for.
-    async fn surely_pair(&self) -> Result<Pair, Halt> {
+    async fn surely_pair(&self) -> Result<TreePair, Halt> {
         let bracket = self.bracket().await?;
         self.bisect(bracket).await
     }
@@ -172,7 +179,7 @@ impl Hunter<'_> {
     }
 
     /// Runs a revision of the line once more. Excludes it if it cannot be tested.
-    async fn run_once(&self, line: &mut Line, index: usize) -> Result<(), Halt> {
+    async fn run_once(&self, line: &mut SearchedLine, index: usize) -> Result<(), Halt> {
         let outcome = self.run_of(line.revisions[index], line.n_runs[index]).await?;
         line.n_runs[index] += 1;
         line.add(index, outcome);
@@ -183,7 +190,7 @@ impl Hunter<'_> {
     }
 
     /// Runs both ends of a place as claims until each has a verdict. Returns whether these are pass and fail.
-    async fn ends_agree(&self, line: &mut Line, ends: [usize; 2]) -> Result<bool, Halt> {
+    async fn ends_agree(&self, line: &mut SearchedLine, ends: [usize; 2]) -> Result<bool, Halt> {
         let noise = line.belief.noise();
         self.tell(Event::Noise { noise });
         let mut agree = true;
@@ -201,11 +208,11 @@ impl Hunter<'_> {
     }
 
     /// Runs a revision of the line once more in a fresh worktree.
-    async fn run_as_claim(&self, line: &mut Line, index: usize) -> Result<Outcome, Halt> {
+    async fn run_as_claim(&self, line: &mut SearchedLine, index: usize) -> Result<Outcome, Halt> {
         let revision = line.revisions[index];
         let Probe { tree, is_fetched, .. } = self.bare_probe(revision)?;
         let run = Some(line.n_claims[index]);
-        let claim = Probe { is_fetched, run, ..Probe::claim(tree, revision, Question::Test) };
+        let claim = Probe { is_fetched, run, ..Probe::claim(tree, revision, ProbeQuestion::Test) };
         let outcome = self.asker.one(claim).await;
         line.n_claims[index] += 1;
         line.add(index, outcome);
@@ -214,7 +221,7 @@ impl Hunter<'_> {
 
     /// Runs the two commits on each side of the named one, where the rates of the whole line say nothing. Returns
     /// their own rates if these tell them apart. A neighbour that cannot be tested is left out.
-    async fn told_apart(&self, line: &mut Line, [older, newer]: [usize; 2]) -> Result<Option<Noise>, Halt> {
+    async fn told_apart(&self, line: &mut SearchedLine, [older, newer]: [usize; 2]) -> Result<Option<Noise>, Halt> {
         let goods = older..(older + 2).min(line.revisions.len());
         let mut neighbours = EndNeighbours::new(newer.saturating_sub(1)..newer + 1, goods);
         loop {
@@ -235,7 +242,12 @@ impl Hunter<'_> {
     }
 
     /// The pair of two indices of the line, shown by their own runs, with these rates.
-    async fn pair_without_confidence(&self, line: &Line, ends: [usize; 2], noise: Noise) -> Result<Pair, Halt> {
+    async fn pair_without_confidence(
+        &self,
+        line: &SearchedLine,
+        ends: [usize; 2],
+        noise: Noise,
+    ) -> Result<TreePair, Halt> {
         self.tell(Event::Noise { noise });
         self.note(
             "the error rates are not the same in the whole history, or too high, so no confidence is given; the two commits \
@@ -250,7 +262,7 @@ impl Hunter<'_> {
     }
 
     /// The conclusion if no place of the line fits: all of it fails, or its older part cannot be tested.
-    async fn nothing_first(&self, line: &Line, place: usize, is_bounded: bool) -> Result<Pair, Halt> {
+    async fn nothing_first(&self, line: &SearchedLine, place: usize, is_bounded: bool) -> Result<TreePair, Halt> {
         let last = line.last();
         if place < last {
             return self.surely_pair().await;
@@ -264,11 +276,11 @@ impl Hunter<'_> {
     }
 
     /// The pair of two indices of the line. Untestable revisions between them are repaired.
-    async fn pair_of(&self, line: &Line, [older, newer]: [usize; 2]) -> Result<Pair, Halt> {
+    async fn pair_of(&self, line: &SearchedLine, [older, newer]: [usize; 2]) -> Result<TreePair, Halt> {
         let tested = |index: usize, outcome| {
             let revision = line.revisions[index];
             let Probe { tree, is_fetched, .. } = self.bare_probe(revision)?;
-            Ok::<_, Halt>(self.record(Tested { revision, tree, outcome, repair: None, is_fetched }))
+            Ok::<_, Halt>(self.record(TestedRevision { revision, tree, outcome, repair: None, is_fetched }))
         };
         let good = tested(older, Outcome::Pass)?;
         let bad = tested(newer, Outcome::Fail)?;
@@ -276,12 +288,12 @@ impl Hunter<'_> {
     }
 
     /// Records the most likely places so far, and their probability.
-    fn write_belief(&self, line: &Line) {
+    fn write_belief(&self, line: &SearchedLine) {
         self.write_places(line, line.belief.interval(REST));
         self.board.borrow_mut().finding.confidence = Some(line.belief.likeliest().1);
     }
 
-    fn write_places(&self, line: &Line, places: Range<usize>) {
+    fn write_places(&self, line: &SearchedLine, places: Range<usize>) {
         let finding = &mut self.board.borrow_mut().finding;
         finding.noise = Some(line.belief.noise());
         finding.last_good = line.revisions.get(places.end).copied();
@@ -291,14 +303,14 @@ impl Hunter<'_> {
 
 #[cfg(test)]
 mod tests {
-    use crate::drive::{Engine, ProbeRunner, Reply, drive};
+    use crate::drive::{Engine, ProbeRunner, RunnerReply, drive};
     use crate::event::Event;
-    use crate::finding::{Conclusion, Finding, Stage};
+    use crate::finding::{Conclusion, Finding, HuntStage};
     use crate::history::History;
     use crate::noise::{Noise, Weighing};
     use crate::probe::Probe;
     use crate::testing::{Files, MemoryTrees, order};
-    use crate::{Board, Halt, Noisy};
+    use crate::{EngineState, Halt, Noisy};
     use idd_base::outcome::{Outcome, Reason};
     use idd_base::revision::{CommitId, Revision};
     use std::collections::{HashMap, HashSet};
@@ -324,7 +336,7 @@ mod tests {
             1
         }
 
-        fn answer(&mut self, probes: &[Probe]) -> Result<Reply, Infallible> {
+        fn answer(&mut self, probes: &[Probe]) -> Result<RunnerReply, Infallible> {
             let mut weighing = self.noise.map(Weighing::new);
             for nth in probes[0].run.unwrap_or_default().. {
                 let probe = Probe { run: Some(nth), ..probes[0] };
@@ -339,7 +351,7 @@ mod tests {
                     _ => Some(outcome),
                 };
                 if let Some(verdict) = verdict {
-                    return Ok(Reply::Outcomes(vec![verdict]));
+                    return Ok(RunnerReply::Outcomes(vec![verdict]));
                 }
             }
             unreachable!("runs are numbered without an end")
@@ -381,11 +393,11 @@ mod tests {
         });
         let history = History::new(revisions.collect(), HashSet::new());
         let mut order = order(id(N_REVISIONS - 1), goods);
-        order.until = Stage::Commit;
+        order.until = HuntStage::Commit;
         order.noisy = Some(Noisy { rate, confidence: 0.95 });
         order.is_clean = true;
         let mut runs = Runs { run, known: HashMap::new(), noise: None };
-        let board = Board::new(order.bad);
+        let board = EngineState::new(order.bad);
         let Ok(halt) = drive(Engine::Hunt, (&trees, &history, &order), &mut runs, &board);
         let Halt::Concluded(conclusion) = &*halt else { panic!("{halt:?}") };
         (*conclusion, board.borrow().finding.clone(), runs.known.len())

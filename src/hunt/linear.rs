@@ -5,10 +5,10 @@
 //! the patch tool; if it conflicts, the outcome is `does-not-apply`.
 
 use crate::event::{Event, Phase};
-use crate::finding::{Conclusion, Control, Repair};
-use crate::known::Tested;
-use crate::minimise::{Aim, Start};
-use crate::pair::Pair;
+use crate::finding::{Conclusion, Repair, RepairCheck};
+use crate::known::TestedRevision;
+use crate::minimise::{Aim, ReductionStart};
+use crate::pair::TreePair;
 use crate::{Halt, Hunter};
 use idd_base::outcome::{Outcome, Reason};
 use idd_base::revision::{CommitId, TreeId};
@@ -19,7 +19,7 @@ impl Hunter<'_> {
     ///
     /// Proves that this pass is the newest on the line. Cost: one probe for each revision, and one reduction for each
     /// revision whose outcome is not the original failure.
-    pub(super) async fn linear(&self) -> Result<Pair, Halt> {
+    pub(super) async fn linear(&self) -> Result<TreePair, Halt> {
         let line = self.history.first_parents(self.order.bad);
         let mut previous = self.as_tested(self.order.bad).await?;
         match previous.outcome {
@@ -34,8 +34,13 @@ impl Hunter<'_> {
             let tested = self.with_patch(patch, bare, revision).await?;
             self.record(tested);
             if tested.outcome == Outcome::Pass {
-                let exact =
-                    Pair { last_good: revision, older: tested, newer: previous, joined: Vec::new(), is_exact: true };
+                let exact = TreePair {
+                    last_good: revision,
+                    older: tested,
+                    newer: previous,
+                    joined: Vec::new(),
+                    is_exact: true,
+                };
                 return Ok(exact);
             }
             previous = if tested.outcome == Outcome::Fail {
@@ -43,7 +48,7 @@ impl Hunter<'_> {
             } else {
                 let (kept, index) = self.keep_failure(bare, previous, revision).await?;
                 patch = Some((bare, kept, index));
-                Tested { revision, tree: kept, outcome: Outcome::Fail, repair: Some(index), is_fetched: false }
+                TestedRevision { revision, tree: kept, outcome: Outcome::Fail, repair: Some(index), is_fetched: false }
             };
         }
         self.board.borrow_mut().finding.oldest_tested = line.last().copied();
@@ -55,35 +60,40 @@ impl Hunter<'_> {
         patch: Option<(TreeId, TreeId, usize)>,
         bare: TreeId,
         revision: CommitId,
-    ) -> Result<Tested, Halt> {
+    ) -> Result<TestedRevision, Halt> {
         let Some((without, patched, index)) = patch else {
             let outcome = self.probe(bare, revision, Phase::Search).await;
-            return Ok(Tested { revision, tree: bare, outcome, repair: None, is_fetched: false });
+            return Ok(TestedRevision { revision, tree: bare, outcome, repair: None, is_fetched: false });
         };
         match self.trees.merge(without, bare, patched, Favor::Neither)? {
             Merged::Clean(tree, _) => {
                 let outcome = self.probe(tree, revision, Phase::Search).await;
-                Ok(Tested { revision, tree, outcome, repair: Some(index), is_fetched: false })
+                Ok(TestedRevision { revision, tree, outcome, repair: Some(index), is_fetched: false })
             }
             Merged::Conflict => {
                 let outcome = Outcome::Unresolved(Reason::DoesNotApply);
-                Ok(Tested { revision, tree: bare, outcome, repair: Some(index), is_fetched: false })
+                Ok(TestedRevision { revision, tree: bare, outcome, repair: Some(index), is_fetched: false })
             }
         }
     }
 
     /// `patch = DD(current, previous)`: the part of the difference that keeps the original failure.
-    async fn keep_failure(&self, bare: TreeId, previous: Tested, revision: CommitId) -> Result<(TreeId, usize), Halt> {
+    async fn keep_failure(
+        &self,
+        bare: TreeId,
+        previous: TestedRevision,
+        revision: CommitId,
+    ) -> Result<(TreeId, usize), Halt> {
         let set = self.trees.change_set(bare, previous.tree)?;
         let wanted = |outcome| outcome == Outcome::Fail;
         let aim = Aim::of(Phase::Repair, "the patch");
-        let kept = self.reduce_units(Start::whole(&set, bare), revision, aim, &wanted).await?;
+        let kept = self.reduce_units(ReductionStart::whole(&set, bare), revision, aim, &wanted).await?;
         let patched = self.trees.compose(&set, bare, &kept)?.unwrap_or(previous.tree);
         let n_lines = set.n_lines(&kept);
         let source = previous.revision;
         self.tell(Event::Repaired { revision, source, n_lines });
         let mut board = self.board.borrow_mut();
-        let control = Control::Provisional;
+        let control = RepairCheck::Provisional;
         board.finding.repairs.push(Repair { revision, source, base: bare, patched, n_lines, control });
         Ok((patched, board.finding.repairs.len() - 1))
     }

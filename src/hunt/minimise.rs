@@ -2,23 +2,23 @@
 //! break the bad one.
 
 use crate::event::{Event, Phase};
-use crate::finding::{Change, Edit, Labelled};
-use crate::pair::Pair;
-use crate::probe::{Baseline, Ends, Probe, Question};
+use crate::finding::{ChangeEdit, FoundChange, Labelled};
+use crate::pair::TreePair;
+use crate::probe::{Baseline, ChangeEnds, Probe, ProbeQuestion};
 use crate::test_paths::is_test_path;
 use crate::{Halt, Hunter};
 use idd_base::outcome::Outcome;
 use idd_base::plural::count;
 use idd_base::revision::{CommitId, TreeId};
-use idd_change::reduce::{Ahead, Judge, Reducer};
-use idd_change::{ChangeSet, Grain, Level, Subset, reduce};
+use idd_change::reduce::{Judge, NextCandidates, Reducer};
+use idd_change::{ChangeSet, Level, Subset, UnitGrain, reduce};
 use std::cell::RefCell;
 use std::collections::{BTreeSet, HashMap};
 use std::rc::Rc;
 
 /// The direction of a change set.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Direction {
+pub(super) enum ChangeDirection {
     /// From good to bad.
     Forward,
     /// From bad to good.
@@ -31,13 +31,13 @@ pub(super) struct Aim {
     phase: Phase,
     what: &'static str,
     /// The question for the test.
-    question: Question,
+    question: ProbeQuestion,
     /// The trees that a hit may be as bad as; `None` if only the test is run.
     baseline: Option<Baseline>,
     /// Whether the suite is run for hits, too.
     asks_suite: bool,
     /// The change of the finding that stores the best candidate so far.
-    keeps: Option<Direction>,
+    keeps: Option<ChangeDirection>,
     /// The reduction ends with its best candidate after this many candidates.
     max_asked: Option<usize>,
     /// The finest level: only groups of this level or larger are removed alone.
@@ -51,7 +51,7 @@ impl Aim {
         Self {
             phase,
             what,
-            question: Question::Test,
+            question: ProbeQuestion::Test,
             baseline: None,
             asks_suite: false,
             keeps: None,
@@ -67,8 +67,8 @@ impl Aim {
     }
 
     /// A reduction between two trees whose outcomes are known.
-    fn between(ends: Ends, what: &'static str, keeps: Direction) -> Self {
-        let (question, baseline) = (Question::Exact(ends), Some(Baseline::from(ends)));
+    fn between(ends: ChangeEnds, what: &'static str, keeps: ChangeDirection) -> Self {
+        let (question, baseline) = (ProbeQuestion::Exact(ends), Some(Baseline::from(ends)));
         Self { question, baseline, keeps: Some(keeps), ..Self::of(Phase::Reduce, what) }
     }
 
@@ -83,7 +83,7 @@ impl Aim {
 const MAX_PARTS: usize = 16;
 
 /// The start of a reduction.
-pub(super) struct Start<'s> {
+pub(super) struct ReductionStart<'s> {
     set: &'s ChangeSet,
     /// The tree to which candidates are applied.
     base: TreeId,
@@ -93,7 +93,7 @@ pub(super) struct Start<'s> {
     pinned: Subset,
 }
 
-impl<'s> Start<'s> {
+impl<'s> ReductionStart<'s> {
     /// From the whole change.
     pub(super) fn whole(set: &'s ChangeSet, base: TreeId) -> Self {
         Self { set, base, units: set.full(), pinned: set.empty() }
@@ -107,10 +107,10 @@ impl<'s> Start<'s> {
 
 /// A reduced change, with its change set.
 #[derive(Clone)]
-pub(super) struct Reduced {
+pub(super) struct ReducedSet {
     pub(super) set: Rc<ChangeSet>,
     pub(super) kept: Subset,
-    pub(super) change: Change,
+    pub(super) change: FoundChange,
 }
 
 /// Judges subsets by probes of their trees.
@@ -122,7 +122,7 @@ struct Probing<'h, 'a> {
     aim: Aim,
     pinned: &'h Subset,
     /// The ends of the change, if a precheck may reject a candidate.
-    precheck: Option<Ends>,
+    precheck: Option<ChangeEnds>,
     wanted: &'h dyn Fn(Outcome) -> bool,
     n_asked: usize,
     /// The answers for the trees of a repair: several subsets give the same tree.
@@ -166,7 +166,7 @@ impl Probing<'_, '_> {
 impl Judge for Probing<'_, '_> {
     type Error = Halt;
 
-    async fn is_interesting(&mut self, candidate: &Subset, ahead: Ahead<'_>) -> Result<bool, Halt> {
+    async fn is_interesting(&mut self, candidate: &Subset, ahead: NextCandidates<'_>) -> Result<bool, Halt> {
         if self.aim.phase == Phase::Reduce && self.hunter.is_effort_spent() {
             return Ok(false);
         }
@@ -234,12 +234,12 @@ async fn one_part<J: Judge>(set: &ChangeSet, kept: Subset, finest: Level, judge:
 
 impl Hunter<'_> {
     /// Stores the current state of a reduction: if the hunt is stopped, it is a valid answer, but not a minimal one.
-    fn keep_best(&self, direction: Direction, base: TreeId, tree: TreeId) {
-        let best = |older, newer| Some(Change { older, newer, n_lines: 0, units: Vec::new(), is_minimal: false });
+    fn keep_best(&self, direction: ChangeDirection, base: TreeId, tree: TreeId) {
+        let best = |older, newer| Some(FoundChange { older, newer, n_lines: 0, units: Vec::new(), is_minimal: false });
         let finding = &mut self.board.borrow_mut().finding;
         match direction {
-            Direction::Forward => finding.sufficient = best(base, tree),
-            Direction::Backward => finding.necessary = best(tree, base),
+            ChangeDirection::Forward => finding.sufficient = best(base, tree),
+            ChangeDirection::Backward => finding.necessary = best(tree, base),
         }
     }
 
@@ -258,10 +258,10 @@ impl Hunter<'_> {
     pub(super) async fn is_whole(&self, probe: Probe, baseline: Baseline, asks_suite: bool) -> [Outcome; 2] {
         let mut said = [Outcome::Pass; 2];
         if self.order.asks_complaints {
-            said[0] = self.asker.one(Probe { question: Question::Complaints(baseline), ..probe }).await;
+            said[0] = self.asker.one(Probe { question: ProbeQuestion::Complaints(baseline), ..probe }).await;
         }
         if self.order.has_suite && asks_suite && said[0] == Outcome::Pass {
-            said[1] = self.asker.one(Probe { question: Question::Suite(baseline), ..probe }).await;
+            said[1] = self.asker.one(Probe { question: ProbeQuestion::Suite(baseline), ..probe }).await;
         }
         said
     }
@@ -284,26 +284,26 @@ impl Hunter<'_> {
     /// result is the new line beside the old one, and not the deletion of the old one.
     pub(super) async fn reduce_units(
         &self,
-        start: Start<'_>,
+        start: ReductionStart<'_>,
         revision: CommitId,
         aim: Aim,
         wanted: &dyn Fn(Outcome) -> bool,
     ) -> Result<Subset, Halt> {
-        let Start { set, base: older, units, pinned } = start;
+        let ReductionStart { set, base: older, units, pinned } = start;
         let Aim { phase, what, .. } = aim;
         let newer = if self.order.has_precheck { self.trees.compose(set, older, &set.full())? } else { None };
-        let precheck = newer.map(|newer| Ends { older, newer });
+        let precheck = newer.map(|newer| ChangeEnds { older, newer });
         let composed = RefCell::default();
         let (pinned, n_asked) = (&pinned, 0);
         let answered = self.trees.compose(set, older, &candidate(set, phase, &units).union(pinned))?;
         let answered = answered.filter(|_| phase == Phase::Repair).map(|tree| (tree, true)).into_iter().collect();
         let mut judge =
             Probing { hunter: self, set, older, revision, aim, pinned, precheck, wanted, n_asked, answered, composed };
-        let is_left = set.grain() == Grain::HalfLines;
+        let is_left = set.grain() == UnitGrain::HalfLines;
         let is_quick = is_left || (phase == Phase::Repair && self.order.reducer == Reducer::Hierarchical);
         let reducer = if is_quick { Reducer::Fast } else { self.order.reducer };
         let finest = self.order.level.min(aim.finest);
-        let options = reduce::Options { reducer, finest, is_reversed: is_left != aim.is_reversed };
+        let options = reduce::ReduceOptions { reducer, finest, is_reversed: is_left != aim.is_reversed };
         let refused = RefCell::new(Vec::new());
         let is_plausible = |subset: &Subset| {
             let candidate = candidate(set, phase, subset).union(pinned);
@@ -331,7 +331,7 @@ impl Hunter<'_> {
         if self.order.is_retried && phase == Phase::Reduce {
             // Until the second result exists, the first one is the best.
             judge.aim.keeps = None;
-            let options = reduce::Options { is_reversed: !options.is_reversed, ..options };
+            let options = reduce::ReduceOptions { is_reversed: !options.is_reversed, ..options };
             let other = reduce::reduce(set, units, &options, &is_plausible, &mut judge).await?;
             if set.n_lines(&other) < set.n_lines(&kept) {
                 kept = other;
@@ -379,7 +379,12 @@ impl Hunter<'_> {
     /// tests, it is not used.
     ///
     /// Cost: one reduction; with a slow suite, at most one for each level.
-    pub(super) async fn necessary(&self, ends: Ends, revision: CommitId, is_reversed: bool) -> Result<Reduced, Halt> {
+    pub(super) async fn necessary(
+        &self,
+        ends: ChangeEnds,
+        revision: CommitId,
+        is_reversed: bool,
+    ) -> Result<ReducedSet, Halt> {
         let set = self.edits(ends.newer, ends.older)?;
         let all = set.full();
         self.taken_out(set, all, ends, revision, is_reversed).await
@@ -391,10 +396,10 @@ impl Hunter<'_> {
     /// Cost: nothing if it lies there; else one probe, and one reduction.
     pub(super) async fn necessary_inside(
         &self,
-        sufficient: &Reduced,
-        necessary: &Reduced,
-        pair: &Pair,
-    ) -> Result<Option<Reduced>, Halt> {
+        sufficient: &ReducedSet,
+        necessary: &ReducedSet,
+        pair: &TreePair,
+    ) -> Result<Option<ReducedSet>, Halt> {
         let (set, ends, revision) = (Rc::clone(&necessary.set), pair.ends(), pair.newer.revision);
         let inside = set.close(&set.counterpart(&sufficient.set, &sufficient.kept));
         if necessary.kept.is_subset(&inside) {
@@ -403,7 +408,7 @@ impl Hunter<'_> {
         let Some(tree) = self.trees.compose(&set, ends.newer, &inside)?.filter(|tree| *tree != ends.newer) else {
             return Ok(None);
         };
-        let aim = Aim::between(ends, "the necessary change", Direction::Backward);
+        let aim = Aim::between(ends, "the necessary change", ChangeDirection::Backward);
         let probe = Probe { question: aim.question, ..Probe::of(tree, revision, Phase::Reduce) };
         if self.asker.one(probe).await != Outcome::Pass || !self.accepts(probe, aim).await {
             return Ok(None);
@@ -416,19 +421,19 @@ impl Hunter<'_> {
         &self,
         set: Rc<ChangeSet>,
         mut units: Subset,
-        ends: Ends,
+        ends: ChangeEnds,
         revision: CommitId,
         is_reversed: bool,
-    ) -> Result<Reduced, Halt> {
+    ) -> Result<ReducedSet, Halt> {
         let wanted = |outcome| outcome == Outcome::Pass;
-        let mut aim = Aim::between(ends, "the necessary change", Direction::Backward);
+        let mut aim = Aim::between(ends, "the necessary change", ChangeDirection::Backward);
         aim.is_reversed = is_reversed;
         // The second reduction stores nothing before it ends: the first result is complete.
         aim.keeps = aim.keeps.filter(|_| !is_reversed);
         let asks = |question| Probe { question, ..Probe::of(ends.newer, revision, Phase::Reduce) };
         let mut levels: &[Level] = &[Level::HalfLine];
         if self.order.has_suite {
-            let is_quick = self.asker.one(asks(Question::IsSuiteQuick)).await;
+            let is_quick = self.asker.one(asks(ProbeQuestion::IsSuiteQuick)).await;
             aim.asks_suite = is_quick == Outcome::Pass;
             let but_tests = units.difference(&tests_of(&set));
             if aim.asks_suite
@@ -449,13 +454,13 @@ impl Hunter<'_> {
         for level in levels {
             aim.finest = *level;
             let alone = if *level == levels[0] { self.alone(&set, &units, ends, revision, aim).await? } else { None };
-            let start = Start { set: &set, base: ends.newer, units: units.clone(), pinned: set.empty() };
+            let start = ReductionStart { set: &set, base: ends.newer, units: units.clone(), pinned: set.empty() };
             let kept = match alone {
                 Some(alone) => alone,
                 None => self.reduce_units(start, revision, aim, &wanted).await?,
             };
             let tree = self.tree_of(&set, ends.newer, &kept)?;
-            let asked = Probe { question: Question::Suite(ends.into()), ..asks(Question::Test) };
+            let asked = Probe { question: ProbeQuestion::Suite(ends.into()), ..asks(ProbeQuestion::Test) };
             if levels.len() == 1 || self.asker.one(Probe { tree, ..asked }).await == Outcome::Pass {
                 let mut reduced = self.taken_back(set, ends, kept, revision)?;
                 // If the suite ended it at a coarse level, a finer part may be enough for the test.
@@ -469,12 +474,18 @@ impl Hunter<'_> {
     }
 
     /// Whether test and suite accept all of `units`. Cost: one probe, one run of checks and suite.
-    async fn takes_all(&self, set: &ChangeSet, ends: Ends, units: &Subset, revision: CommitId) -> Result<bool, Halt> {
+    async fn takes_all(
+        &self,
+        set: &ChangeSet,
+        ends: ChangeEnds,
+        units: &Subset,
+        revision: CommitId,
+    ) -> Result<bool, Halt> {
         let Some(tree) = self.trees.compose(set, ends.newer, &set.close(units))?.filter(|tree| *tree != ends.newer)
         else {
             return Ok(false);
         };
-        let probe = Probe { question: Question::Exact(ends), ..Probe::of(tree, revision, Phase::Reduce) };
+        let probe = Probe { question: ProbeQuestion::Exact(ends), ..Probe::of(tree, revision, Phase::Reduce) };
         Ok(self.asker.one(probe).await == Outcome::Pass
             && self.is_whole(probe, ends.into(), true).await == [Outcome::Pass, Outcome::Pass])
     }
@@ -487,7 +498,7 @@ impl Hunter<'_> {
         &self,
         set: &ChangeSet,
         units: &Subset,
-        ends: Ends,
+        ends: ChangeEnds,
         revision: CommitId,
         aim: Aim,
     ) -> Result<Option<Subset>, Halt> {
@@ -496,7 +507,8 @@ impl Hunter<'_> {
         edits.retain(|edit| set.subset(edit).is_subset(units));
         let is_whole_commit = edits.len() == 1 && set.subset(edits[0]) == set.full();
         let is_coarse = self.order.level < Level::Line;
-        if set.grain() != Grain::Edits || is_coarse || edits.len() > MAX_ALONE || is_whole_commit || aim.is_reversed {
+        if set.grain() != UnitGrain::Edits || is_coarse || edits.len() > MAX_ALONE || is_whole_commit || aim.is_reversed
+        {
             return Ok(None);
         }
         let tests = if aim.asks_suite { tests_of(set) } else { set.empty() };
@@ -511,7 +523,7 @@ impl Hunter<'_> {
             if self.is_effort_spent() || !set.is_plausible(&edit) {
                 continue;
             }
-            let precheck = self.order.has_precheck.then_some(Ends { older: ends.newer, newer: ends.older });
+            let precheck = self.order.has_precheck.then_some(ChangeEnds { older: ends.newer, newer: ends.older });
             let probe = Probe { precheck, question: aim.question, ..Probe::of(tree, revision, Phase::Reduce) };
             if self.asker.one(probe).await == Outcome::Pass && self.accepts(probe, aim).await {
                 let (n_lines_before, n_lines) = (set.n_lines(&set.full()), set.n_lines(&edit));
@@ -522,12 +534,18 @@ impl Hunter<'_> {
         Ok(None)
     }
 
-    fn taken_back(&self, set: Rc<ChangeSet>, ends: Ends, kept: Subset, commit: CommitId) -> Result<Reduced, Halt> {
+    fn taken_back(
+        &self,
+        set: Rc<ChangeSet>,
+        ends: ChangeEnds,
+        kept: Subset,
+        commit: CommitId,
+    ) -> Result<ReducedSet, Halt> {
         let older = self.tree_of(&set, ends.newer, &kept)?;
-        let units = self.parts(&set, ends.newer, &kept, (commit, Direction::Backward))?;
+        let units = self.parts(&set, ends.newer, &kept, (commit, ChangeDirection::Backward))?;
         let n_lines = set.n_lines(&kept);
-        Ok(Reduced {
-            change: Change { older, newer: ends.newer, n_lines, units, is_minimal: !self.is_effort_spent() },
+        Ok(ReducedSet {
+            change: FoundChange { older, newer: ends.newer, n_lines, units, is_minimal: !self.is_effort_spent() },
             set,
             kept,
         })
@@ -548,13 +566,13 @@ impl Hunter<'_> {
     /// Cost: at most four probes and two reductions.
     pub(super) async fn sufficient(
         &self,
-        ends: Ends,
+        ends: ChangeEnds,
         revision: CommitId,
-        around: Option<&Reduced>,
-    ) -> Result<Reduced, Halt> {
+        around: Option<&ReducedSet>,
+    ) -> Result<ReducedSet, Halt> {
         let wanted = |outcome| outcome == Outcome::Fail;
         let set = self.edits(ends.older, ends.newer)?;
-        let mut aim = Aim::between(ends, "the sufficient change", Direction::Forward);
+        let mut aim = Aim::between(ends, "the sufficient change", ChangeDirection::Forward);
         aim.keeps = aim.keeps.filter(|_| around.is_some());
         let mut units = set.full();
         if let Some(around) = around {
@@ -570,17 +588,17 @@ impl Hunter<'_> {
                 }
             }
             if units != core && core.is_subset(&units) {
-                let start = Start { set: &set, base: ends.older, units, pinned: core };
+                let start = ReductionStart { set: &set, base: ends.older, units, pinned: core };
                 units = self.reduce_units(start, revision, aim, &wanted).await?;
             }
         }
-        let start = Start { set: &set, base: ends.older, units, pinned: set.empty() };
+        let start = ReductionStart { set: &set, base: ends.older, units, pinned: set.empty() };
         let kept = self.reduce_units(start, revision, aim, &wanted).await?;
         let newer = self.tree_of(&set, ends.older, &kept)?;
-        let units = self.parts(&set, ends.older, &kept, (revision, Direction::Forward))?;
+        let units = self.parts(&set, ends.older, &kept, (revision, ChangeDirection::Forward))?;
         let n_lines = set.n_lines(&kept);
-        Ok(Reduced {
-            change: Change { older: ends.older, newer, n_lines, units, is_minimal: !self.is_effort_spent() },
+        Ok(ReducedSet {
+            change: FoundChange { older: ends.older, newer, n_lines, units, is_minimal: !self.is_effort_spent() },
             set,
             kept,
         })
@@ -594,10 +612,10 @@ impl Hunter<'_> {
     /// probed again.
     pub(super) async fn with_single_lines(
         &self,
-        change: Change,
-        ends: Ends,
+        change: FoundChange,
+        ends: ChangeEnds,
         revision: CommitId,
-    ) -> Result<Change, Halt> {
+    ) -> Result<FoundChange, Halt> {
         if self.order.level != Level::HalfLine || self.order.reducer.is_plain() {
             return Ok(change);
         }
@@ -612,14 +630,15 @@ impl Hunter<'_> {
             }
             n_lines_before = n_lines;
             let wanted = |outcome| outcome == Outcome::Fail;
-            let aim = Aim::between(ends, "the sufficient change", Direction::Forward);
-            let kept = self.reduce_units(Start::whole(&set, older), revision, aim, &wanted).await?;
+            let aim = Aim::between(ends, "the sufficient change", ChangeDirection::Forward);
+            let kept = self.reduce_units(ReductionStart::whole(&set, older), revision, aim, &wanted).await?;
             if kept == set.full() {
                 return Ok(change);
             }
             let newer = self.tree_of(&set, older, &kept)?;
-            let units = self.parts(&set, older, &kept, (revision, Direction::Forward))?;
-            change = Change { older, newer, n_lines: set.n_lines(&kept), units, is_minimal: !self.is_effort_spent() };
+            let units = self.parts(&set, older, &kept, (revision, ChangeDirection::Forward))?;
+            change =
+                FoundChange { older, newer, n_lines: set.n_lines(&kept), units, is_minimal: !self.is_effort_spent() };
         }
     }
 
@@ -634,7 +653,7 @@ impl Hunter<'_> {
         set: &ChangeSet,
         base: TreeId,
         kept: &Subset,
-        (commit, direction): (CommitId, Direction),
+        (commit, direction): (CommitId, ChangeDirection),
     ) -> Result<Vec<Labelled>, Halt> {
         let mut parts = Vec::new();
         for group in set.groups(self.order.level) {
@@ -662,14 +681,14 @@ pub(super) fn tests_of(set: &ChangeSet) -> Subset {
 }
 
 /// The edits of some units.
-pub(super) fn edits(set: &ChangeSet, units: &Subset, direction: Direction) -> Vec<Edit> {
+pub(super) fn edits(set: &ChangeSet, units: &Subset, direction: ChangeDirection) -> Vec<ChangeEdit> {
     let mut edits = Vec::new();
     for unit in units {
         let text = set.describe(unit);
         let path = text.path();
-        let is_forward = direction == Direction::Forward;
+        let is_forward = direction == ChangeDirection::Forward;
         let mut add = |is_insertion: bool, text: &[u8]| {
-            edits.push(Edit { path: path.to_vec(), is_insertion, text: text.to_vec() });
+            edits.push(ChangeEdit { path: path.to_vec(), is_insertion, text: text.to_vec() });
         };
         match (text.deleted, text.inserted) {
             ([], []) => add(true, &[]),

@@ -5,7 +5,7 @@
 
 use crate::event::Phase;
 use crate::gaps::widest_middle;
-use crate::known::{Outlook, Position};
+use crate::known::{Outlook, WalkPosition};
 use crate::probe::Probe;
 use crate::{Halt, Hunter};
 use idd_base::outcome::Outcome;
@@ -17,7 +17,7 @@ use std::iter;
 /// A walk on a line whose last index is `last`.
 #[derive(Debug, Clone, Copy)]
 struct Walking {
-    position: Position,
+    position: WalkPosition,
     last: usize,
     /// The oldest revision that is known to fail, and the newest one that is known to pass, in turn or not.
     known: (usize, usize),
@@ -28,23 +28,29 @@ impl Course for Walking {
 
     fn query(&self) -> Option<usize> {
         match self.position {
-            Position::Verify { good } => Some(good),
-            Position::Gallop { near, stop } => (near < stop).then_some(stop),
-            Position::Bisect { bad, good } => (good - bad > 1).then_some(bad + (good - bad) / 2),
-            Position::Gaps | Position::Over => None,
+            WalkPosition::Verify { good } => Some(good),
+            WalkPosition::Gallop { near, stop } => (near < stop).then_some(stop),
+            WalkPosition::Bisect { bad, good } => (good - bad > 1).then_some(bad + (good - bad) / 2),
+            WalkPosition::Gaps | WalkPosition::Over => None,
         }
     }
 
     fn after(&self, passes: bool) -> Self {
         let position = match (self.position, passes) {
-            (Position::Verify { good }, true) => Position::Bisect { bad: 0, good },
-            (Position::Gallop { stop, .. }, false) => Position::Gallop { near: stop, stop: (2 * stop).min(self.last) },
-            (Position::Gallop { near, stop }, true) => Position::Bisect { bad: near, good: stop },
-            (Position::Bisect { bad, good }, passes) => {
-                let middle = bad + (good - bad) / 2;
-                if passes { Position::Bisect { bad, good: middle } } else { Position::Bisect { bad: middle, good } }
+            (WalkPosition::Verify { good }, true) => WalkPosition::Bisect { bad: 0, good },
+            (WalkPosition::Gallop { stop, .. }, false) => {
+                WalkPosition::Gallop { near: stop, stop: (2 * stop).min(self.last) }
             }
-            (Position::Verify { .. } | Position::Gaps | Position::Over, _) => Position::Over,
+            (WalkPosition::Gallop { near, stop }, true) => WalkPosition::Bisect { bad: near, good: stop },
+            (WalkPosition::Bisect { bad, good }, passes) => {
+                let middle = bad + (good - bad) / 2;
+                if passes {
+                    WalkPosition::Bisect { bad, good: middle }
+                } else {
+                    WalkPosition::Bisect { bad: middle, good }
+                }
+            }
+            (WalkPosition::Verify { .. } | WalkPosition::Gaps | WalkPosition::Over, _) => WalkPosition::Over,
         };
         Self { position, ..*self }
     }
@@ -64,7 +70,7 @@ impl Course for Walking {
 impl Outlook {
     /// The two stops around the first failure, for a walk that bisects, if early answers are typical.
     fn known_by(&self, overheard: &HashMap<Probe, Outcome>) -> (usize, usize) {
-        let Position::Bisect { bad, good } = self.position else { return (0, usize::MAX) };
+        let WalkPosition::Bisect { bad, good } = self.position else { return (0, usize::MAX) };
         let mut known = (bad, good);
         let shown: HashMap<CommitId, Outcome> = overheard
             .iter()
@@ -84,7 +90,7 @@ impl Outlook {
 
 impl Hunter<'_> {
     /// Records the position of the walk on `line` when it asks for the next revision.
-    pub(super) fn look_ahead(&self, line: &[CommitId], position: Position) {
+    pub(super) fn look_ahead(&self, line: &[CommitId], position: WalkPosition) {
         self.board.borrow_mut().outlook = Some(Outlook { line: line.to_vec(), position });
     }
 
@@ -104,7 +110,7 @@ impl Hunter<'_> {
         };
         let is_open = |stop: &usize| !self.board.borrow().tested.contains_key(&outlook.line[*stop]);
         let is_new = |probe: &Probe| probe != asked && !overheard.contains_key(probe);
-        if outlook.position == Position::Gaps {
+        if outlook.position == WalkPosition::Gaps {
             let mut tested = self.tested_on(&outlook.line);
             let middles = iter::from_fn(|| {
                 let middle = widest_middle(&tested)?;
@@ -131,25 +137,25 @@ impl Hunter<'_> {
 mod tests {
     use super::*;
 
-    fn stops_after(position: Position, last: usize, known: impl Fn(usize) -> Option<bool>) -> Vec<usize> {
+    fn stops_after(position: WalkPosition, last: usize, known: impl Fn(usize) -> Option<bool>) -> Vec<usize> {
         ahead(Walking { position, last, known: (0, usize::MAX) }, |stop| known(*stop)).take(100).collect()
     }
 
     #[test]
     fn both_ways_out_of_every_stop_are_looked_at_level_by_level() {
-        let bisect = Position::Bisect { bad: 0, good: 16 };
+        let bisect = WalkPosition::Bisect { bad: 0, good: 16 };
         assert_eq!(stops_after(bisect, 16, |_| None)[..6], [12, 4, 14, 10, 6, 2]);
-        let gallop = Position::Gallop { near: 2, stop: 4 };
+        let gallop = WalkPosition::Gallop { near: 2, stop: 4 };
         assert_eq!(stops_after(gallop, 100, |_| None)[..6], [8, 3, 16, 6, 32, 12]);
         let passes = |stop| [3, 8].contains(&stop).then_some(stop == 8);
         assert_eq!(stops_after(gallop, 100, passes), [6, 7, 5]);
-        assert_eq!(stops_after(Position::Verify { good: 8 }, 8, |_| None), [4, 6, 2, 7, 5, 3, 1]);
+        assert_eq!(stops_after(WalkPosition::Verify { good: 8 }, 8, |_| None), [4, 6, 2, 7, 5, 3, 1]);
     }
 
     #[test]
     fn every_index_between_the_ends_comes_once_and_no_other() {
         for good in 2..40 {
-            let mut stops = stops_after(Position::Bisect { bad: 0, good }, good, |_| None);
+            let mut stops = stops_after(WalkPosition::Bisect { bad: 0, good }, good, |_| None);
             stops.push(good / 2);
             stops.sort_unstable();
             assert_eq!(stops, (1..good).collect::<Vec<_>>());

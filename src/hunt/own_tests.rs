@@ -1,8 +1,8 @@
 //! The tests that the culprit changed: evidence that its behaviour is wanted.
 
-use crate::finding::Change;
-use crate::pair::Pair;
-use crate::probe::Ends;
+use crate::finding::FoundChange;
+use crate::pair::TreePair;
+use crate::probe::ChangeEnds;
 use crate::test_paths::is_test_path;
 use crate::{Halt, Hunter};
 use idd_base::revision::TreeId;
@@ -22,7 +22,7 @@ pub struct OwnTest {
 impl Hunter<'_> {
     /// The [`own_tests`] of the culprit, without those that are the cause: their paths in the tree `newest`. Costs no
     /// probe.
-    pub(super) fn own_tests(&self, cause: &Change, pair: &Pair, newest: TreeId) -> Result<Vec<Vec<u8>>, Halt> {
+    pub(super) fn own_tests(&self, cause: &FoundChange, pair: &TreePair, newest: TreeId) -> Result<Vec<Vec<u8>>, Halt> {
         let is_cause = |path: &[u8]| cause.units.iter().any(|unit| unit.path == path);
         let tests = own_tests(self.trees, &is_cause, pair.ends(), newest)?;
         Ok(tests.into_iter().map(|test| test.path).collect())
@@ -37,7 +37,7 @@ impl Hunter<'_> {
 pub fn own_tests(
     trees: &dyn Trees,
     is_cause: &dyn Fn(&[u8]) -> bool,
-    ends: Ends,
+    ends: ChangeEnds,
     newest: TreeId,
 ) -> Result<Vec<OwnTest>, TreesError> {
     let culprit = trees.files(ends.older, ends.newer, &is_test_path)?;

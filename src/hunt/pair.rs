@@ -4,10 +4,10 @@
 //! difference between two repairs.
 
 use crate::event::Phase;
-use crate::finding::{Change, Control, Edit};
-use crate::known::{Carried, Tested};
-use crate::minimise::{Aim, Direction, Start, edits};
-use crate::probe::Ends;
+use crate::finding::{ChangeEdit, FoundChange, RepairCheck};
+use crate::known::{Carried, TestedRevision};
+use crate::minimise::{Aim, ChangeDirection, ReductionStart, edits};
+use crate::probe::ChangeEnds;
 use crate::test_paths::is_test_path;
 use crate::{Halt, Hunter};
 use idd_base::outcome::Outcome;
@@ -18,30 +18,30 @@ use std::rc::Rc;
 
 /// Two trees that differ by the culprit, and their revisions.
 #[derive(Debug, Clone)]
-pub struct Pair {
+pub struct TreePair {
     /// The newest revision found to pass.
     pub last_good: CommitId,
     /// The passing side of the difference: the last good revision, or the merge base of a merge that fails by itself.
-    pub older: Tested,
+    pub older: TestedRevision,
     /// The failing side.
-    pub newer: Tested,
+    pub newer: TestedRevision,
     /// Commits that are one step together with the newer revision.
     pub joined: Vec<CommitId>,
     /// Whether both sides have the same repair, so that the newer revision is the culprit.
     pub is_exact: bool,
 }
 
-impl Pair {
+impl TreePair {
     /// The two trees.
-    pub fn ends(&self) -> Ends {
-        Ends { older: self.older.tree, newer: self.newer.tree }
+    pub fn ends(&self) -> ChangeEnds {
+        ChangeEnds { older: self.older.tree, newer: self.newer.tree }
     }
 }
 
 /// The result of aligning a pair.
 pub enum Aligned {
     /// A pair to reduce.
-    Pair(Pair),
+    Pair(TreePair),
     /// The culprit was inside the repair, which was replaced; search again.
     Again,
 }
@@ -50,7 +50,7 @@ impl Hunter<'_> {
     /// Gives both sides of a pair the same repair, and checks it.
     ///
     /// Cost: at most two probes; one reduction if the verdict changes.
-    pub(super) async fn align(&self, pair: Pair) -> Result<Aligned, Halt> {
+    pub(super) async fn align(&self, pair: TreePair) -> Result<Aligned, Halt> {
         match (pair.older.repair, pair.newer.repair) {
             (None, None) => Ok(Aligned::Pair(pair)),
             (older, newer) if older == newer => {
@@ -58,13 +58,13 @@ impl Hunter<'_> {
                 Ok(Aligned::Pair(pair))
             }
             (None, Some(repair)) => match self.control(repair, pair.older).await? {
-                Control::Held => {
+                RepairCheck::Held => {
                     let tree = self.with_repair(repair, pair.older.tree)?.unwrap_or(pair.older.tree);
-                    let older = Tested { tree, repair: Some(repair), is_fetched: false, ..pair.older };
-                    Ok(Aligned::Pair(Pair { older, ..pair }))
+                    let older = TestedRevision { tree, repair: Some(repair), is_fetched: false, ..pair.older };
+                    Ok(Aligned::Pair(TreePair { older, ..pair }))
                 }
-                Control::Flipped => self.flipped(repair, pair).await,
-                Control::Provisional => self.without_pair(repair, pair).await,
+                RepairCheck::Flipped => self.flipped(repair, pair).await,
+                RepairCheck::Provisional => self.without_pair(repair, pair).await,
             },
             (Some(repair), _) => self.align_newer(repair, pair).await,
         }
@@ -74,27 +74,27 @@ impl Hunter<'_> {
     /// applies the repairs of the failing side to the passing one, which must still pass.
     ///
     /// Cost: at most two probes, and the cost of [`flipped`](Self::flipped).
-    async fn align_newer(&self, repair: usize, pair: Pair) -> Result<Aligned, Halt> {
+    async fn align_newer(&self, repair: usize, pair: TreePair) -> Result<Aligned, Halt> {
         let bare = self.view(pair.newer.revision)?;
         let alone = self.with_repair(repair, bare)?;
         if let Some(tree) = alone
             && self.probe(tree, pair.newer.revision, Phase::Repair).await == Outcome::Fail
         {
             self.hold([Some(repair), None]);
-            let newer = Tested { tree, repair: Some(repair), is_fetched: false, ..pair.newer };
-            return Ok(Aligned::Pair(Pair { newer, ..pair }));
+            let newer = TestedRevision { tree, repair: Some(repair), is_fetched: false, ..pair.newer };
+            return Ok(Aligned::Pair(TreePair { newer, ..pair }));
         }
         let own = pair.newer.repair;
         let older = match self.evened(&pair)? {
             Some(tree) if self.probe(tree, pair.older.revision, Phase::Repair).await == Outcome::Pass => {
-                Some(Tested { tree, is_fetched: false, ..pair.older })
+                Some(TestedRevision { tree, is_fetched: false, ..pair.older })
             }
             _ => None,
         };
         match (older, own) {
             (Some(older), _) => {
                 self.hold([Some(repair), own]);
-                Ok(Aligned::Pair(Pair { older, ..pair }))
+                Ok(Aligned::Pair(TreePair { older, ..pair }))
             }
             (None, Some(own)) => self.without_pair(own, pair).await,
             (None, None) => {
@@ -103,7 +103,7 @@ impl Hunter<'_> {
                 if is_exact {
                     self.hold([Some(repair), None]);
                 }
-                Ok(Aligned::Pair(Pair { is_exact, ..pair }))
+                Ok(Aligned::Pair(TreePair { is_exact, ..pair }))
             }
         }
     }
@@ -115,15 +115,16 @@ impl Hunter<'_> {
 
     /// The passing side with the edits of the difference that are part of a repair of either side, so that both sides
     /// have the same repairs; `None` if there is no such tree. Costs no probe.
-    fn evened(&self, pair: &Pair) -> Result<Option<TreeId>, Halt> {
+    fn evened(&self, pair: &TreePair) -> Result<Option<TreeId>, Halt> {
         let set = self.trees.change_set(pair.older.tree, pair.newer.tree)?;
         let mut of_repairs = set.empty();
-        let sides = [(pair.older.repair, Direction::Backward), (pair.newer.repair, Direction::Forward)];
+        let sides = [(pair.older.repair, ChangeDirection::Backward), (pair.newer.repair, ChangeDirection::Forward)];
         for (repair, direction) in sides {
             let Some(repair) = repair else { continue };
             let (base, patched) = self.repair_trees(repair);
             let repair = self.trees.change_set(base, patched)?;
-            let made: HashSet<Edit> = edits(&repair, &repair.full(), Direction::Forward).into_iter().collect();
+            let made: HashSet<ChangeEdit> =
+                edits(&repair, &repair.full(), ChangeDirection::Forward).into_iter().collect();
             of_repairs.extend(set.full().iter().filter(|unit| {
                 let mut unit_alone = set.empty();
                 unit_alone.extend(std::iter::once(*unit));
@@ -137,19 +138,20 @@ impl Hunter<'_> {
     fn hold(&self, repairs: [Option<usize>; 2]) {
         let mut board = self.board.borrow_mut();
         for repair in repairs.into_iter().flatten() {
-            board.finding.repairs[repair].control = Control::Held;
+            board.finding.repairs[repair].control = RepairCheck::Held;
         }
     }
 
     /// The culprit is inside the repair: reduces the repair for the failure, and removes that part from it.
-    async fn flipped(&self, repair: usize, pair: Pair) -> Result<Aligned, Halt> {
+    async fn flipped(&self, repair: usize, pair: TreePair) -> Result<Aligned, Halt> {
         let Some(with) = self.with_repair(repair, pair.older.tree)? else {
-            return Ok(Aligned::Pair(Pair { is_exact: false, ..pair }));
+            return Ok(Aligned::Pair(TreePair { is_exact: false, ..pair }));
         };
         let set = self.trees.change_set(pair.older.tree, with)?;
         let wanted = |outcome| outcome == Outcome::Fail;
         let aim = Aim::of(Phase::Repair, "the culprit inside the repair");
-        let culprit = self.reduce_units(Start::whole(&set, pair.older.tree), pair.older.revision, aim, &wanted).await?;
+        let culprit =
+            self.reduce_units(ReductionStart::whole(&set, pair.older.tree), pair.older.revision, aim, &wanted).await?;
         let without = self.trees.compose(&set, pair.older.tree, &set.close(&set.full().difference(&culprit)))?;
         if let Some(without) = without
             && self.replace_repair(repair, (with, without), pair.newer.revision).await?
@@ -167,7 +169,7 @@ impl Hunter<'_> {
     ///
     /// The older neighbour can give another repair. If not, the culprit is anywhere between the passing side and the
     /// revision from which the repair came, which fails by itself.
-    async fn without_pair(&self, repair: usize, pair: Pair) -> Result<Aligned, Halt> {
+    async fn without_pair(&self, repair: usize, pair: TreePair) -> Result<Aligned, Halt> {
         let newer = self.failing_source(repair).await?.unwrap_or(pair.newer);
         if self.repair_from_older(&pair, newer).await? {
             self.note("a repair contained the culprit; the older neighbour gives another one".to_owned());
@@ -177,11 +179,11 @@ impl Hunter<'_> {
             "the lines that cause the failure cannot be separated from those that make the revision testable"
                 .to_owned(),
         );
-        Ok(Aligned::Pair(Pair { newer, is_exact: false, joined: Vec::new(), ..pair }))
+        Ok(Aligned::Pair(TreePair { newer, is_exact: false, joined: Vec::new(), ..pair }))
     }
 
     /// The revision from which a repair came, if it fails; preferably one on the way that fails without a repair.
-    async fn failing_source(&self, repair: usize) -> Result<Option<Tested>, Halt> {
+    async fn failing_source(&self, repair: usize) -> Result<Option<TestedRevision>, Halt> {
         let mut failing = None;
         let mut repair = Some(repair);
         let mut sources = HashSet::new();
@@ -201,7 +203,7 @@ impl Hunter<'_> {
     ///
     /// Check: applied to the nearest known failure (`fail`), such a repair must still fail; otherwise it reverses the
     /// culprit. Cost: one reduction and one probe.
-    async fn repair_from_older(&self, pair: &Pair, fail: Tested) -> Result<bool, Halt> {
+    async fn repair_from_older(&self, pair: &TreePair, fail: TestedRevision) -> Result<bool, Halt> {
         let before = self.board.borrow().carried.clone();
         let Some(tested) = self.repair(pair.newer.revision, pair.older).await? else { return Ok(false) };
         let repair = tested.repair.expect("a repaired verdict names its repair");
@@ -210,7 +212,7 @@ impl Hunter<'_> {
             Some(tree) => self.probe(tree, fail.revision, Phase::Repair).await == Outcome::Fail,
             None => false,
         };
-        let control = if is_held { Control::Held } else { Control::Flipped };
+        let control = if is_held { RepairCheck::Held } else { RepairCheck::Flipped };
         let mut board = self.board.borrow_mut();
         board.finding.repairs[repair].control = control;
         board.tested.retain(|_, tested| tested.repair.is_none());
@@ -242,19 +244,19 @@ impl Hunter<'_> {
         let mut board = self.board.borrow_mut();
         board.finding.repairs[repair].patched = reduced;
         board.finding.repairs[repair].n_lines = set.n_lines(&set.full());
-        board.finding.repairs[repair].control = Control::Flipped;
+        board.finding.repairs[repair].control = RepairCheck::Flipped;
         board.carried = Some(Rc::new(Carried { base, patched: reduced, index: repair }));
         board.tested.retain(|_, tested| tested.repair.is_none());
         Ok(true)
     }
 
     /// All commits between the two sides, newest first: the candidates if the pair is not exact.
-    pub(super) fn candidates(&self, pair: &Pair) -> Vec<CommitId> {
+    pub(super) fn candidates(&self, pair: &TreePair) -> Vec<CommitId> {
         self.history.between(pair.older.revision, pair.newer.revision)
     }
 
     /// Whether a change touches only files that look like tests.
-    pub(super) fn is_only_tests(change: &Change) -> bool {
+    pub(super) fn is_only_tests(change: &FoundChange) -> bool {
         !change.units.is_empty() && change.units.iter().all(|unit| is_test_path(&unit.path))
     }
 }

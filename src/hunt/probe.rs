@@ -1,7 +1,7 @@
 //! A probe: a tree to test, and a question about it.
 
 use crate::event::Phase;
-use crate::known::Tested;
+use crate::known::TestedRevision;
 use idd_base::revision::{CommitId, TreeId};
 
 /// One question to the world: what is the outcome of this tree?
@@ -19,9 +19,9 @@ pub struct Probe {
     pub is_claim: bool,
     /// For a candidate that a precheck may reject: the change that it is a part of. `None` if a result depends on the
     /// answer.
-    pub precheck: Option<Ends>,
+    pub precheck: Option<ChangeEnds>,
     /// The question.
-    pub question: Question,
+    pub question: ProbeQuestion,
     /// Asks for the outcome of the run with this number, not for a verdict.
     pub run: Option<u32>,
 }
@@ -29,25 +29,25 @@ pub struct Probe {
 impl Probe {
     /// Asks for the test, as the search does.
     pub fn of(tree: TreeId, revision: CommitId, phase: Phase) -> Self {
-        let question = Question::Test;
+        let question = ProbeQuestion::Test;
         Self { tree, revision, phase, is_fetched: false, is_claim: false, precheck: None, question, run: None }
     }
 
     /// Asks for a tested revision in a fresh worktree.
-    pub(super) fn again(tested: &Tested) -> Self {
-        let claim = Self::claim(tested.tree, tested.revision, Question::Test);
+    pub(super) fn again(tested: &TestedRevision) -> Self {
+        let claim = Self::claim(tested.tree, tested.revision, ProbeQuestion::Test);
         Self { is_fetched: tested.is_fetched, ..claim }
     }
 
     /// Asks for the test in a fresh worktree, to prove the answer to `question`.
-    pub(super) fn claim(tree: TreeId, revision: CommitId, question: Question) -> Self {
+    pub(super) fn claim(tree: TreeId, revision: CommitId, question: ProbeQuestion) -> Self {
         Self { is_claim: true, question, ..Self::of(tree, revision, Phase::Verify) }
     }
 }
 
 /// A question about a tree. One test says little about a program, so a hit of a reduction is asked several questions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Question {
+pub enum ProbeQuestion {
     /// The outcome of the test; it fails if the failure has the signature of the hunt.
     Test,
     /// The result of the test in a version that others are compared with. These trees have workers of their own, so
@@ -55,7 +55,7 @@ pub enum Question {
     Reference,
     /// The outcome of the test; it fails if the failure is exactly that of the newer end, and every printed line is one
     /// that either end prints.
-    Exact(Ends),
+    Exact(ChangeEnds),
     /// Whether compiler and interpreter print no warning that they do not print for any of these trees: passes, or
     /// fails. Passes if there is no checker.
     Complaints(Baseline),
@@ -65,7 +65,7 @@ pub enum Question {
     IsSuiteQuick,
 }
 
-impl Question {
+impl ProbeQuestion {
     /// Whether the test answers it.
     pub fn is_of_test(self) -> bool {
         matches!(self, Self::Test | Self::Reference | Self::Exact(_))
@@ -79,15 +79,15 @@ pub struct Baseline {
     pub trees: [TreeId; 3],
 }
 
-impl From<Ends> for Baseline {
-    fn from(ends: Ends) -> Self {
+impl From<ChangeEnds> for Baseline {
+    fn from(ends: ChangeEnds) -> Self {
         Self { trees: [ends.older, ends.newer, ends.newer] }
     }
 }
 
 /// The two trees whose difference is reduced.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub struct Ends {
+pub struct ChangeEnds {
     /// The tree without the change.
     pub older: TreeId,
     /// The tree with the whole change.

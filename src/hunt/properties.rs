@@ -2,10 +2,10 @@
 
 use crate::drive::{Engine, drive};
 use crate::event::Phase;
-use crate::finding::{Change, Conclusion, Finding};
+use crate::finding::{Conclusion, Finding, FoundChange};
 use crate::history::History;
 use crate::testing::{Files, MemoryTrees, Oracle};
-use crate::{Board, Halt, Order, Walk, testing};
+use crate::{EngineState, Halt, HistoryWalk, HuntWishes, testing};
 use idd_base::outcome::{Outcome, Reason};
 use idd_base::revision::{CommitId, Revision};
 use proptest::prelude::*;
@@ -104,16 +104,16 @@ fn judge(files: &Files) -> Outcome {
     }
 }
 
-fn order(story: &Story, walk: Walk) -> Order {
-    Order { walk, ..testing::order(Story::id(story.n - 1), Vec::new()) }
+fn order(story: &Story, walk: HistoryWalk) -> HuntWishes {
+    HuntWishes { walk, ..testing::order(Story::id(story.n - 1), Vec::new()) }
 }
 
 /// Hunts through a story; returns the finding, and how many trees were probed to find the pair.
-fn hunt(story: &Story, walk: Walk, width: usize) -> (Finding, usize) {
+fn hunt(story: &Story, walk: HistoryWalk, width: usize) -> (Finding, usize) {
     let trees = MemoryTrees::default();
     let history = story.history(&trees);
     let order = order(story, walk);
-    let board = Board::new(order.bad);
+    let board = EngineState::new(order.bad);
     let mut oracle = Oracle::new(&trees, judge, width);
     let halt = drive(Engine::Hunt, (&trees, &history, &order), &mut oracle, &board).unwrap();
     let Halt::Concluded(conclusion) = &*halt else { panic!("{halt:?}") };
@@ -149,19 +149,19 @@ fn check_culprit(story: &Story, finding: &Finding) -> Result<(), TestCaseError> 
     prop_assert_eq!(finding.sufficient.as_ref().map(|change| change.n_lines), Some(2));
     prop_assert_eq!(finding.necessary.as_ref().map(|change| change.n_lines), Some(2));
     prop_assert!(finding.fixes.iter().any(|fix| fix.is_complete && fix.n_lines >= 2));
-    let shown = |change: &Option<Change>| -> Vec<_> {
+    let shown = |change: &Option<FoundChange>| -> Vec<_> {
         change.iter().flat_map(|change| &change.units).map(|unit| unit.shown_without).collect()
     };
     prop_assert_eq!(shown(&finding.sufficient), [Some(Outcome::Pass)]);
     prop_assert_eq!(shown(&finding.necessary), [Some(Outcome::Fail)]);
-    prop_assert!(finding.evidence.iter().all(crate::finding::Evidence::holds));
+    prop_assert!(finding.evidence.iter().all(crate::finding::CleanRun::holds));
     Ok(())
 }
 
 proptest! {
     #[test]
     fn the_culprit_of_a_sound_history_is_found_within_the_bound(story in stories(false)) {
-        let (finding, n_search) = hunt(&story, Walk::Auto, 1);
+        let (finding, n_search) = hunt(&story, HistoryWalk::Auto, 1);
         check_culprit(&story, &finding)?;
         let distance = story.n - story.culprit;
         let log = distance.next_power_of_two().ilog2() as usize;
@@ -171,7 +171,7 @@ proptest! {
 
     #[test]
     fn the_culprit_is_found_through_windows_and_without_the_api(story in stories(true)) {
-        let (finding, _) = hunt(&story, Walk::Auto, 1);
+        let (finding, _) = hunt(&story, HistoryWalk::Auto, 1);
         check_culprit(&story, &finding)?;
     }
 
@@ -183,7 +183,7 @@ proptest! {
     ) {
         let last = story.n - 1;
         let story = Story { target: target.min(last), feature: feature.min(last), ..story };
-        let (finding, _) = hunt(&story, Walk::Auto, 1);
+        let (finding, _) = hunt(&story, HistoryWalk::Auto, 1);
         if matches!(finding.conclusion, Conclusion::Found | Conclusion::Unfixed) {
             prop_assert_eq!(finding.first_bad, Some(Story::id(story.culprit)));
         }
@@ -193,12 +193,12 @@ proptest! {
 
     #[test]
     fn the_finding_does_not_depend_on_the_number_of_jobs(story in stories(true), width in 2..6_usize) {
-        prop_assert_eq!(hunt(&story, Walk::Auto, 1), hunt(&story, Walk::Auto, width));
+        prop_assert_eq!(hunt(&story, HistoryWalk::Auto, 1), hunt(&story, HistoryWalk::Auto, width));
     }
 
     #[test]
     fn the_linear_walk_finds_the_culprit_of_a_sound_history(story in stories(false)) {
-        let (finding, n_search) = hunt(&story, Walk::Linear, 1);
+        let (finding, n_search) = hunt(&story, HistoryWalk::Linear, 1);
         check_culprit(&story, &finding)?;
         prop_assert_eq!(n_search, story.n - story.culprit + 1);
     }
@@ -206,7 +206,7 @@ proptest! {
     #[test]
     fn a_history_that_never_passed_says_so(story in stories(false)) {
         let story = Story { culprit: 0, ..story };
-        let (finding, _) = hunt(&story, Walk::Auto, 1);
+        let (finding, _) = hunt(&story, HistoryWalk::Auto, 1);
         prop_assert_eq!(finding.conclusion, Conclusion::NeverPassed);
         prop_assert_eq!(finding.oldest_tested, Some(Story::id(0)));
     }

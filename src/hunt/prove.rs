@@ -1,10 +1,10 @@
 //! Proof: the clean runs that support the finding.
 
 use crate::event::Phase;
-use crate::finding::{Conclusion, Evidence, Expected, Scope};
-use crate::known::Tested;
-use crate::pair::Pair;
-use crate::probe::{Probe, Question};
+use crate::finding::{CleanRun, Conclusion, Expected, Scope};
+use crate::known::TestedRevision;
+use crate::pair::TreePair;
+use crate::probe::{Probe, ProbeQuestion};
 use crate::{Again, Halt, Hunter};
 use idd_base::outcome::{Outcome, Reason};
 use idd_base::revision::TreeId;
@@ -20,14 +20,14 @@ struct UnitOf {
 }
 
 /// A claim to prove.
-struct Claim {
+struct ClaimToProve {
     text: String,
     probe: Probe,
     expected: Expected,
     unit: Option<UnitOf>,
 }
 
-impl Claim {
+impl ClaimToProve {
     fn of(text: &str, probe: Probe, expected: Expected) -> Self {
         Self { text: text.to_owned(), probe, expected, unit: None }
     }
@@ -39,7 +39,7 @@ impl Hunter<'_> {
     /// It comes before the search for a fix: whatever ends that search, the change that is shown is proved. On a
     /// disagreement the hunt ends as [`contradicted`](Self::contradicted) says. Cost: four probes, and one for each unit,
     /// up to fifty for each change.
-    pub(super) async fn prove_change(&self, pair: &Pair) -> Result<(), Halt> {
+    pub(super) async fn prove_change(&self, pair: &TreePair) -> Result<(), Halt> {
         let claims = self.claims_of_change(pair);
         self.board.borrow_mut().finding.evidence.clear();
         self.prove(claims).await?;
@@ -49,11 +49,11 @@ impl Hunter<'_> {
     }
 
     /// Re-runs the claims about the fix; without one, about the smallest revert that makes the test pass. Cost: two probes.
-    pub(super) async fn prove_fix(&self, pair: &Pair) -> Result<(), Halt> {
+    pub(super) async fn prove_fix(&self, pair: &TreePair) -> Result<(), Halt> {
         self.prove(self.claims_of_fix(pair)?).await
     }
 
-    async fn prove(&self, claims: Vec<Claim>) -> Result<(), Halt> {
+    async fn prove(&self, claims: Vec<ClaimToProve>) -> Result<(), Halt> {
         let disagreements = self.show(claims).await;
         let Some((claim, seen)) = disagreements.first() else { return Ok(()) };
         if self.order.noisy.is_some() && self.order.is_clean {
@@ -93,7 +93,7 @@ impl Hunter<'_> {
     ///
     /// Cost: six probes, or three; two if they are slow. [`prove_change`](Self::prove_change) then needs two fewer. See
     /// [`check`](Self::check).
-    pub(super) async fn check_ends(&self, pair: &Pair) -> Result<(), Halt> {
+    pub(super) async fn check_ends(&self, pair: &TreePair) -> Result<(), Halt> {
         if self.order.known.contains(&pair.newer.revision) {
             self.see(&[pair.older, pair.newer], &[None]).await?;
             return if self.has_slow_claim() { Ok(()) } else { self.see(&[pair.older], &[Some(1)]).await };
@@ -103,7 +103,7 @@ impl Hunter<'_> {
 
     /// Runs both ends of a pair once more, because the reversal of the result does not fix the newest revision: there
     /// may be a second culprit, or the pair may be wrong. Cost: two probes.
-    pub(super) async fn check_again(&self, pair: &Pair) -> Result<(), Halt> {
+    pub(super) async fn check_again(&self, pair: &TreePair) -> Result<(), Halt> {
         if self.order.noisy.is_some() {
             return Ok(());
         }
@@ -119,7 +119,7 @@ impl Hunter<'_> {
     /// If a run does not have the outcome of its revision, the hunt ends as [`contradicted`](Self::contradicted) says.
     ///
     /// Cost: three probes for each revision, or one; [`prove_change`](Self::prove_change) then needs one fewer for each.
-    pub(super) async fn check(&self, revisions: &[Tested]) -> Result<(), Halt> {
+    pub(super) async fn check(&self, revisions: &[TestedRevision]) -> Result<(), Halt> {
         if self.order.noisy.is_some() {
             return self.see(revisions, &[None]).await;
         }
@@ -134,7 +134,7 @@ impl Hunter<'_> {
     }
 
     /// Makes these clean runs of these revisions; ends the hunt if one does not have the outcome of its revision.
-    async fn see(&self, revisions: &[Tested], runs: &[Option<u32>]) -> Result<(), Halt> {
+    async fn see(&self, revisions: &[TestedRevision], runs: &[Option<u32>]) -> Result<(), Halt> {
         let of_run = |run: &Option<u32>| {
             let run = *run;
             revisions.iter().map(move |tested| (Probe { run, ..Probe::again(tested) }, tested.outcome))
@@ -155,7 +155,7 @@ impl Hunter<'_> {
 
     /// Runs the claims in clean worktrees, records the evidence, and returns the claims that do not hold, with their
     /// outcomes.
-    async fn show(&self, claims: Vec<Claim>) -> Vec<(Probe, Outcome)> {
+    async fn show(&self, claims: Vec<ClaimToProve>) -> Vec<(Probe, Outcome)> {
         let probes: Vec<Probe> = claims.iter().map(|claim| claim.probe).collect();
         let mut seen = self.asker.all(&probes).await;
         for (claim, seen) in claims.iter().zip(&mut seen) {
@@ -164,10 +164,10 @@ impl Hunter<'_> {
             }
             self.note_shown(claim.unit, *seen);
         }
-        let evidence: Vec<Evidence> = claims
+        let evidence: Vec<CleanRun> = claims
             .into_iter()
             .zip(seen)
-            .map(|(claim, seen)| Evidence {
+            .map(|(claim, seen)| CleanRun {
                 claim: claim.text,
                 revision: claim.probe.revision,
                 tree: claim.probe.tree,
@@ -185,7 +185,7 @@ impl Hunter<'_> {
     ///
     /// Cost: none, since the reduction has asked.
     async fn shown_beside(&self, probe: Probe, seen: Outcome) -> Outcome {
-        let Question::Exact(ends) = probe.question else { return seen };
+        let ProbeQuestion::Exact(ends) = probe.question else { return seen };
         let asked = Probe::of(probe.tree, probe.revision, Phase::Reduce);
         match self.is_whole(asked, ends.into(), seen == Outcome::Pass).await {
             [Outcome::Pass, Outcome::Pass] => seen,
@@ -206,12 +206,12 @@ impl Hunter<'_> {
     /// Records the outcomes without the units that are too many to run again, from the reduction.
     ///
     /// Cost: no run. Only reducers whose last round asks about every unit can be used in this way.
-    async fn recall(&self, pair: &Pair) {
+    async fn recall(&self, pair: &TreePair) {
         if !self.order.reducer.is_exact() {
             return;
         }
         let mut open = Vec::new();
-        let question = Question::Exact(pair.ends());
+        let question = ProbeQuestion::Exact(pair.ends());
         {
             let finding = &self.board.borrow().finding;
             for (change, is_sufficient, side) in
@@ -235,20 +235,20 @@ impl Hunter<'_> {
         }
     }
 
-    fn claims_of_change(&self, pair: &Pair) -> Vec<Claim> {
-        let exact = Question::Exact(pair.ends());
+    fn claims_of_change(&self, pair: &TreePair) -> Vec<ClaimToProve> {
+        let exact = ProbeQuestion::Exact(pair.ends());
         let mut claims = Vec::new();
         let (older, newer) = (pair.older, pair.newer);
         let mut n_unverified = 0;
         let finding = self.board.borrow().finding.clone();
         let (words, of_unit) = (self.order.sought.words().claims, self.order.sought.words().of_unit);
-        claims.push(Claim::of(words[0], Probe::again(&older), Expected::Pass));
+        claims.push(ClaimToProve::of(words[0], Probe::again(&older), Expected::Pass));
         if let Some(change) = &finding.sufficient {
-            claims.push(Claim::of(words[1], Probe::claim(change.newer, older.revision, exact), Expected::Fail));
+            claims.push(ClaimToProve::of(words[1], Probe::claim(change.newer, older.revision, exact), Expected::Fail));
         }
-        claims.push(Claim::of(words[2], Probe::again(&newer), Expected::Fail));
+        claims.push(ClaimToProve::of(words[2], Probe::again(&newer), Expected::Fail));
         if let Some(change) = &finding.necessary {
-            claims.push(Claim::of(words[3], Probe::claim(change.older, newer.revision, exact), Expected::Pass));
+            claims.push(ClaimToProve::of(words[3], Probe::claim(change.older, newer.revision, exact), Expected::Pass));
         }
         let units = [
             (&finding.sufficient, older, ["the sufficient change without", of_unit[0]], Expected::NotFail),
@@ -266,14 +266,14 @@ impl Hunter<'_> {
             for (index, tree) in trees.into_iter().take(MAX_UNITS) {
                 let unit = Some(UnitOf { is_sufficient, index });
                 let text = format!("{begin} `{}` {end}", change.units[index].title());
-                claims.push(Claim { text, probe: Probe::claim(tree, side.revision, exact), expected, unit });
+                claims.push(ClaimToProve { text, probe: Probe::claim(tree, side.revision, exact), expected, unit });
             }
         }
         self.board.borrow_mut().finding.n_unverified_units = n_unverified;
         claims
     }
 
-    fn claims_of_fix(&self, pair: &Pair) -> Result<Vec<Claim>, Halt> {
+    fn claims_of_fix(&self, pair: &TreePair) -> Result<Vec<ClaimToProve>, Halt> {
         let finding = self.board.borrow().finding.clone();
         let reverts = finding.fixes.iter().filter(|fix| fix.is_revert() && fix.is_whole() && fix.is_complete);
         // In the order of `Report::revert`.
@@ -289,10 +289,14 @@ impl Hunter<'_> {
             } else {
                 "the newest revision reached by the fix fails"
             };
-            claims.push(Claim::of(text, Probe::claim(bare, fix.revision, Question::Test), Expected::Fail));
+            claims.push(ClaimToProve::of(text, Probe::claim(bare, fix.revision, ProbeQuestion::Test), Expected::Fail));
         }
         let text = if fix.is_revert() { "with the revert it passes" } else { "with the fix it passes" };
-        claims.push(Claim::of(text, Probe::claim(fix.probed, fix.revision, Question::Test), Expected::Pass));
+        claims.push(ClaimToProve::of(
+            text,
+            Probe::claim(fix.probed, fix.revision, ProbeQuestion::Test),
+            Expected::Pass,
+        ));
         Ok(claims)
     }
 }

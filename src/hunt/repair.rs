@@ -5,9 +5,9 @@
 //! all (his section 5.2). A repair can still contain the culprit, so its verdicts are checked.
 
 use crate::event::{Event, Phase};
-use crate::finding::{Control, Repair};
-use crate::known::{Carried, Tested};
-use crate::minimise::{Aim, Start};
+use crate::finding::{Repair, RepairCheck};
+use crate::known::{Carried, TestedRevision};
+use crate::minimise::{Aim, ReductionStart};
 use crate::own_tests::tests_and_calls;
 use crate::{Halt, Hunter};
 use idd_base::outcome::{Outcome, Reason};
@@ -22,7 +22,11 @@ impl Hunter<'_> {
     ///
     /// The new repair replaces the old one, and can contain it, because the neighbour was tested with it. `None` if no
     /// tree that is smaller than the neighbour's own can be written. Cost: one reduction.
-    pub(super) async fn repair(&self, revision: CommitId, source: Tested) -> Result<Option<Tested>, Halt> {
+    pub(super) async fn repair(
+        &self,
+        revision: CommitId,
+        source: TestedRevision,
+    ) -> Result<Option<TestedRevision>, Halt> {
         let base = self.view(revision)?;
         let set = self.trees.change_set(base, source.tree)?;
         if set.full().is_empty() {
@@ -30,7 +34,7 @@ impl Hunter<'_> {
         }
         let wanted = |outcome: Outcome| outcome.is_testable();
         let aim = Aim::repair(self.repair_bound());
-        let mut kept = self.reduce_units(Start::whole(&set, base), revision, aim, &wanted).await?;
+        let mut kept = self.reduce_units(ReductionStart::whole(&set, base), revision, aim, &wanted).await?;
         let Some(mut patched) = self.trees.compose(&set, base, &kept)? else { return Ok(None) };
         let mut outcome = self.probe(patched, revision, Phase::Repair).await;
         if outcome == Outcome::Pass
@@ -49,14 +53,20 @@ impl Hunter<'_> {
         let index = {
             let mut board = self.board.borrow_mut();
             let index = board.finding.repairs.len();
-            let (source, control) = (source.revision, Control::Provisional);
+            let (source, control) = (source.revision, RepairCheck::Provisional);
             board.finding.repairs.push(Repair { revision, source, base, patched, n_lines, control });
             board.irreparable.clear();
             board.carried = Some(Rc::new(Carried { base, patched, index }));
             index
         };
         self.tell(Event::Repaired { revision, source: source.revision, n_lines });
-        Ok(Some(self.record(Tested { revision, tree: patched, outcome, repair: Some(index), is_fetched: false })))
+        Ok(Some(self.record(TestedRevision {
+            revision,
+            tree: patched,
+            outcome,
+            repair: Some(index),
+            is_fetched: false,
+        })))
     }
 
     /// The start of a second search for a repair that keeps the tests, if the first one (`kept`) passes only without
@@ -70,7 +80,7 @@ impl Hunter<'_> {
         set: &'s ChangeSet,
         base: TreeId,
         (kept, revision): (&Subset, CommitId),
-    ) -> Result<Option<Start<'s>>, Halt> {
+    ) -> Result<Option<ReductionStart<'s>>, Halt> {
         let tests = set.close(&tests_and_calls(set).difference(kept));
         if tests.is_empty() {
             return Ok(None);
@@ -82,8 +92,8 @@ impl Hunter<'_> {
         };
         Ok(match outcome {
             Outcome::Pass => None,
-            Outcome::Fail => Some(Start::pinned(set, base, kept, tests)),
-            Outcome::Unresolved(_) => Some(Start::pinned(set, base, &set.full(), tests)),
+            Outcome::Fail => Some(ReductionStart::pinned(set, base, kept, tests)),
+            Outcome::Unresolved(_) => Some(ReductionStart::pinned(set, base, &set.full(), tests)),
         })
     }
 
@@ -134,16 +144,16 @@ impl Hunter<'_> {
     /// Checks the repair of a verdict: applied to a known pass, it must still pass. Cost: at most one probe.
     ///
     /// A repair from a newer revision can contain the culprit; then the pass becomes a failure.
-    pub(super) async fn control(&self, repair: usize, pass: Tested) -> Result<Control, Halt> {
+    pub(super) async fn control(&self, repair: usize, pass: TestedRevision) -> Result<RepairCheck, Halt> {
         let (tree, is_whole) = match self.with_repair(repair, pass.tree)? {
             Some(tree) => (tree, true),
             None => self.with_parts(repair, pass.tree)?,
         };
         let seen = if tree == pass.tree { pass.outcome } else { self.probe(tree, pass.revision, Phase::Repair).await };
         let control = match seen {
-            Outcome::Pass if is_whole => Control::Held,
-            Outcome::Fail => Control::Flipped,
-            Outcome::Pass | Outcome::Unresolved(_) => Control::Provisional,
+            Outcome::Pass if is_whole => RepairCheck::Held,
+            Outcome::Fail => RepairCheck::Flipped,
+            Outcome::Pass | Outcome::Unresolved(_) => RepairCheck::Provisional,
         };
         self.board.borrow_mut().finding.repairs[repair].control = control;
         Ok(control)

@@ -1,7 +1,7 @@
 //! Measures the time of a search with many workers, in simulated time.
 
-use crate::Board;
-use crate::drive::{Engine, ProbeRunner, Reply, drive};
+use crate::EngineState;
+use crate::drive::{Engine, ProbeRunner, RunnerReply, drive};
 use crate::event::Event;
 use crate::finding::Conclusion;
 use crate::history::History;
@@ -56,18 +56,18 @@ impl ProbeRunner for Workers {
         self.n
     }
 
-    fn answer(&mut self, probes: &[Probe]) -> Result<Reply, Infallible> {
+    fn answer(&mut self, probes: &[Probe]) -> Result<RunnerReply, Infallible> {
         if self.is_found {
-            return Ok(Reply::Stop(Conclusion::Budget));
+            return Ok(RunnerReply::Stop(Conclusion::Budget));
         }
         let n_known = probes.iter().take_while(|probe| self.known.contains_key(*probe)).count();
         if n_known > 0 {
-            return Ok(Reply::Outcomes(probes[..n_known].iter().map(|probe| self.known[probe]).collect()));
+            return Ok(RunnerReply::Outcomes(probes[..n_known].iter().map(|probe| self.known[probe]).collect()));
         }
         let overheard = probes.iter().filter_map(|probe| Some((*probe, *self.known.get(probe)?)));
         let overheard: Vec<(Probe, Outcome)> = overheard.collect();
         if !overheard.is_empty() {
-            return Ok(Reply::Overheard(overheard));
+            return Ok(RunnerReply::Overheard(overheard));
         }
         for probe in probes {
             if self.running.iter().all(|(running, _)| running != probe) {
@@ -130,7 +130,7 @@ fn searched(n_workers: usize) -> (f64, f64) {
             n_starts: 0,
             is_found: false,
         };
-        let board = Board::new(order.bad);
+        let board = EngineState::new(order.bad);
         let Ok(_) = drive(Engine::Hunt, (&trees, &history, &order), &mut workers, &board);
         assert_eq!(board.borrow().finding.first_bad, Some(id(*culprit)));
         time += workers.clock;

@@ -1,8 +1,8 @@
 //! The stages of a hunt: the commit, the change inside it, the fix. Each is an answer by itself.
 
 use crate::event::{Event, Phase};
-use crate::finding::{Conclusion, Evidence, Expected, Stage};
-use crate::pair::Pair;
+use crate::finding::{CleanRun, Conclusion, Expected, HuntStage};
+use crate::pair::TreePair;
 use crate::probe::Probe;
 use crate::test_paths::is_test_path;
 use crate::{Again, Halt, Hunter};
@@ -18,8 +18,8 @@ impl Hunter<'_> {
     /// Reports nothing if only the reduction can distinguish the commits, or if the tests of the commit fail by
     /// themselves, so that the pass before it was empty. Cost: one probe if the commit changes tests and something
     /// else.
-    pub(super) async fn end_with_commit(&self, pair: &Pair, candidates: &[CommitId]) -> Result<(), Halt> {
-        let is_last = self.order.until == Stage::Commit || self.order.known.contains(&pair.newer.revision);
+    pub(super) async fn end_with_commit(&self, pair: &TreePair, candidates: &[CommitId]) -> Result<(), Halt> {
+        let is_last = self.order.until == HuntStage::Commit || self.order.known.contains(&pair.newer.revision);
         if let Some(paths) = self.failing_tests(pair).await? {
             return if is_last { Err(Halt::Again(Again::Hold(paths))) } else { Ok(()) };
         }
@@ -44,16 +44,16 @@ impl Hunter<'_> {
     }
 
     /// Proves the reduced change. Ends the hunt if no fix is asked for.
-    pub(super) async fn end_with_change(&self, pair: &Pair, is_range: bool) -> Result<(), Halt> {
+    pub(super) async fn end_with_change(&self, pair: &TreePair, is_range: bool) -> Result<(), Halt> {
         self.prove_change(pair).await?;
-        if self.order.until > Stage::Change {
+        if self.order.until > HuntStage::Change {
             return Ok(());
         }
         Err(Halt::Concluded(if is_range { Conclusion::Range } else { Conclusion::Found }))
     }
 
     /// The test files in the difference of a pair, if they alone make the passing side fail.
-    async fn failing_tests(&self, pair: &Pair) -> Result<Option<Vec<Vec<u8>>>, Halt> {
+    async fn failing_tests(&self, pair: &TreePair) -> Result<Option<Vec<Vec<u8>>>, Halt> {
         let (older, newer) = (pair.older.tree, pair.newer.tree);
         if !self.order.check_vacuous || self.trees.files(older, newer, &is_test_path)?.is_empty() {
             return Ok(None);
@@ -88,8 +88,8 @@ impl Hunter<'_> {
 }
 
 /// The evidence from the runs of both ends.
-fn ends(pair: &Pair) -> Vec<Evidence> {
-    let shown = |claim: &str, revision, tree, expected, seen| Evidence {
+fn ends(pair: &TreePair) -> Vec<CleanRun> {
+    let shown = |claim: &str, revision, tree, expected, seen| CleanRun {
         claim: claim.to_owned(),
         revision,
         tree,

@@ -1,17 +1,17 @@
 //! A world in memory for tests of the engines: trees of small files, and a runner that computes the outcome of each
 //! tree.
 
-use crate::drive::{ProbeRunner, Reply};
+use crate::drive::{ProbeRunner, RunnerReply};
 use crate::event::{Event, Phase};
-use crate::finding::Stage;
+use crate::finding::HuntStage;
 use crate::probe::Probe;
-use crate::{Artifacts, Order, Walk};
+use crate::{Artifacts, HistoryWalk, HuntWishes};
 use idd_base::outcome::Outcome;
 use idd_base::revision::{CommitId, TreeId};
 use idd_base::sought::Sought;
 use idd_change::reduce::Reducer;
 use idd_change::trees::{Favor, Merged, Rung, Trees, TreesError};
-use idd_change::{ChangeSet, Content, FilePair, FileSide, Level, Mode, Subset};
+use idd_change::{ChangeSet, EntryContent, EntryMode, FilePair, FileSide, Level, Subset};
 use sha2::{Digest, Sha256};
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -51,7 +51,7 @@ impl MemoryTrees {
 }
 
 fn side(path: &[u8], content: &[u8]) -> FileSide {
-    FileSide { path: path.to_vec(), mode: Mode::Regular, content: Content::Bytes(content.into()) }
+    FileSide { path: path.to_vec(), mode: EntryMode::Regular, content: EntryContent::Bytes(content.into()) }
 }
 
 /// Merges line by line if no side adds or removes lines; otherwise by hunks.
@@ -105,8 +105,8 @@ impl Trees for MemoryTrees {
         let mut files = self.files(older);
         for edit in edits {
             match edit.result {
-                Some((_, Content::Bytes(bytes))) => files.insert(edit.path, bytes.to_vec()),
-                Some((_, Content::Submodule(_))) | None => files.remove(&edit.path),
+                Some((_, EntryContent::Bytes(bytes))) => files.insert(edit.path, bytes.to_vec()),
+                Some((_, EntryContent::Submodule(_))) | None => files.remove(&edit.path),
             };
         }
         Ok(Some(self.add(files)))
@@ -180,7 +180,7 @@ impl<J: Fn(&Files) -> Outcome> ProbeRunner for Oracle<'_, J> {
         self.width
     }
 
-    fn answer(&mut self, probes: &[Probe]) -> Result<Reply, Infallible> {
+    fn answer(&mut self, probes: &[Probe]) -> Result<RunnerReply, Infallible> {
         assert!(!probes.is_empty() && probes.len() <= self.width);
         self.n_asked += 1;
         let answer = |probe: &Probe| {
@@ -194,10 +194,10 @@ impl<J: Fn(&Files) -> Outcome> ProbeRunner for Oracle<'_, J> {
         if let [_, .., last] = probes
             && self.n_asked.is_multiple_of(3)
         {
-            return Ok(Reply::Overheard(vec![(*last, answer(last))]));
+            return Ok(RunnerReply::Overheard(vec![(*last, answer(last))]));
         }
         let n_answered = 1 + self.n_asked % probes.len();
-        Ok(Reply::Outcomes(probes[..n_answered].iter().map(answer).collect()))
+        Ok(RunnerReply::Outcomes(probes[..n_answered].iter().map(answer).collect()))
     }
 
     fn used(&mut self, probes: &[Probe], _: &[Outcome]) -> Result<(), Infallible> {
@@ -209,21 +209,21 @@ impl<J: Fn(&Files) -> Outcome> ProbeRunner for Oracle<'_, J> {
 }
 
 /// The order of a plain hunt: all stages, no special wishes.
-pub fn order(bad: CommitId, goods: Vec<CommitId>) -> Order {
-    Order {
+pub fn order(bad: CommitId, goods: Vec<CommitId>) -> HuntWishes {
+    HuntWishes {
         artifacts: Artifacts::Unused,
         sought: Sought::Failure,
         bad,
         goods,
         target: bad,
-        walk: Walk::Auto,
+        walk: HistoryWalk::Auto,
         first_parent: false,
         bounds_repairs: true,
         reducer: Reducer::Hierarchical,
         level: Level::Line,
         is_retried: false,
         is_audited: false,
-        until: Stage::Fix,
+        until: HuntStage::Fix,
         port: true,
         check_vacuous: true,
         may_release: true,

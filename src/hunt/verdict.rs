@@ -4,7 +4,7 @@
 //! applies; with a new repair from the testable neighbour (see [`crate::repair`]).
 
 use crate::event::{Event, Phase};
-use crate::known::{Carried, Tested};
+use crate::known::{Carried, TestedRevision};
 use crate::probe::Probe;
 use crate::{Again, Artifacts, Halt, Hunter};
 use idd_base::outcome::{Outcome, Reason};
@@ -21,7 +21,7 @@ pub enum Examined {
         /// Index on the line.
         index: usize,
         /// Its verdict, `Pass` or `Fail`.
-        tested: Tested,
+        tested: TestedRevision,
         /// Whether it is the newest of a burst of commits, which are one step together.
         is_burst: bool,
     },
@@ -37,7 +37,7 @@ impl Hunter<'_> {
     /// Tests a revision without a repair, then with the carried repair.
     ///
     /// The outcome is unresolved if neither helps. Cost: at most three probes; none if known.
-    pub(super) async fn as_tested(&self, revision: CommitId) -> Result<Tested, Halt> {
+    pub(super) async fn as_tested(&self, revision: CommitId) -> Result<TestedRevision, Halt> {
         let known = self.board.borrow().tested.get(&revision).copied();
         if let Some(tested) = known
             && tested.outcome.is_testable()
@@ -56,7 +56,7 @@ impl Hunter<'_> {
         for tree in self.carry(&carried, bare.tree)? {
             let outcome = self.probe(tree, revision, Phase::Search).await;
             if outcome.is_testable() {
-                return Ok(self.record(Tested {
+                return Ok(self.record(TestedRevision {
                     revision,
                     tree,
                     outcome,
@@ -75,7 +75,7 @@ impl Hunter<'_> {
     }
 
     /// Tests a revision without a repair: its artifact, if there is one, and else what is built of it.
-    async fn bare(&self, revision: CommitId) -> Result<Tested, Halt> {
+    async fn bare(&self, revision: CommitId) -> Result<TestedRevision, Halt> {
         if self.is_fetched(revision)
             && let Some(tested) = self.fetched(revision).await?
         {
@@ -87,7 +87,7 @@ impl Hunter<'_> {
     /// Tests a revision in the way that [`bare_probe`](Self::bare_probe) says.
     ///
     /// Without a verdict, an artifact says nothing about what could be built.
-    pub(super) async fn asked(&self, revision: CommitId) -> Result<Tested, Halt> {
+    pub(super) async fn asked(&self, revision: CommitId) -> Result<TestedRevision, Halt> {
         let asked = self.bare_probe(revision)?;
         let outlook = self.board.borrow_mut().outlook.take();
         let guesses = |overheard: &HashMap<Probe, Outcome>, n: usize| {
@@ -97,7 +97,7 @@ impl Hunter<'_> {
         if outcome == Outcome::Unresolved(Reason::Skip) && self.order.may_widen {
             return Err(Halt::Again(Again::TestSkips));
         }
-        let tested = Tested { revision, tree, outcome, repair: None, is_fetched: asked.is_fetched };
+        let tested = TestedRevision { revision, tree, outcome, repair: None, is_fetched: asked.is_fetched };
         if self.is_to_be_built(&tested) {
             return Ok(tested);
         }
@@ -126,7 +126,7 @@ impl Hunter<'_> {
     }
 
     /// Records a verdict and reports it.
-    pub(super) fn record(&self, tested: Tested) -> Tested {
+    pub(super) fn record(&self, tested: TestedRevision) -> TestedRevision {
         let mut board = self.board.borrow_mut();
         board.tested.insert(tested.revision, tested);
         let verdict = (tested.revision, tested.outcome, tested.repair.is_some());
@@ -226,7 +226,7 @@ impl Hunter<'_> {
         line: &[CommitId],
         untestable: usize,
         target: usize,
-    ) -> Result<Option<(usize, Tested)>, Halt> {
+    ) -> Result<Option<(usize, TestedRevision)>, Halt> {
         const N_LOOKED_AT: usize = 4;
         if !self.order.may_widen || !self.board.borrow().finding.repairs.is_empty() {
             return Ok(None);

@@ -7,8 +7,8 @@
 use crate::artifacts::Gallop;
 use crate::event::{Event, Phase};
 use crate::finding::Conclusion;
-use crate::known::{Position, Tested};
-use crate::pair::Pair;
+use crate::known::{TestedRevision, WalkPosition};
+use crate::pair::TreePair;
 use crate::probe::Probe;
 use crate::verdict::Examined;
 use crate::{Again, Artifacts, Halt, Hunter};
@@ -22,9 +22,9 @@ pub struct Bracket {
     /// Newest first.
     pub line: Vec<CommitId>,
     /// The failing end, index 0 of the line.
-    pub bad: Tested,
+    pub bad: TestedRevision,
     /// The passing end, last of the line.
-    pub good: Tested,
+    pub good: TestedRevision,
 }
 
 /// A revision that is given as good is tested after this many failures without a pass.
@@ -59,7 +59,7 @@ impl Hunter<'_> {
     }
 
     /// The line to a revision that was given as good, verified. `None` if it cannot bound the search.
-    async fn bracket_from(&self, good: CommitId, bad: Tested) -> Result<Option<Bracket>, Halt> {
+    async fn bracket_from(&self, good: CommitId, bad: TestedRevision) -> Result<Option<Bracket>, Halt> {
         let line = self.line_towards(bad.revision, good);
         let base = line.as_ref().and_then(|line| line.last().copied());
         let mut line = line.map(|line| self.in_scope(&line)).transpose()?;
@@ -70,7 +70,7 @@ impl Hunter<'_> {
             {
                 return Ok(Some(bracket));
             }
-            self.look_ahead(line, Position::Verify { good: line.len() - 1 });
+            self.look_ahead(line, WalkPosition::Verify { good: line.len() - 1 });
         }
         let tested = self.as_tested(good).await?;
         if tested.outcome == Outcome::Fail && tested.repair.is_none() {
@@ -173,7 +173,11 @@ impl Hunter<'_> {
     /// Bisects a line whose last revision is given as good, until a revision passes: then that one need not be tested.
     /// `None` if nothing has passed after some failures, or if a revision cannot be tested; the line and its failing end are
     /// cut then.
-    async fn bracket_before(&self, line: &mut Vec<CommitId>, bad: &mut Tested) -> Result<Option<Bracket>, Halt> {
+    async fn bracket_before(
+        &self,
+        line: &mut Vec<CommitId>,
+        bad: &mut TestedRevision,
+    ) -> Result<Option<Bracket>, Halt> {
         for _ in 0..MAX_FAILURES {
             let good = line.len() - 1;
             if good < 2 {
@@ -200,7 +204,7 @@ impl Hunter<'_> {
     ///
     /// An untestable revision is repaired only if the next stop is untestable too: a window of broken revisions is
     /// skipped, a border is not. Cost: at most log2(d) + 2 revisions for a pass d steps back.
-    async fn gallop(&self, bad: Tested, near: usize) -> Result<Bracket, Halt> {
+    async fn gallop(&self, bad: TestedRevision, near: usize) -> Result<Bracket, Halt> {
         let line = self.in_scope(&self.history.first_parents(bad.revision))?;
         let last = line.len() - 1;
         let mut near = match self.gallop_known(&line, bad, near).await? {
@@ -213,7 +217,7 @@ impl Hunter<'_> {
             if !self.is_known(line[stop]) {
                 self.tell(Event::Galloping { distance: stop, next: line[stop] });
             }
-            self.look_ahead(&line, Position::Gallop { near, stop });
+            self.look_ahead(&line, WalkPosition::Gallop { near, stop });
             let mut seen = (stop, self.as_tested(line[stop]).await?);
             if !seen.1.outcome.is_testable() && stop < last {
                 let further = (2 * distance).min(last);
@@ -254,7 +258,7 @@ impl Hunter<'_> {
     /// Tries the revisions before commits that broke other tests: first the likeliest, then by halves, until one passes.
     ///
     /// Cost: log2(n) + 2 revisions for n known commits.
-    async fn gallop_known(&self, line: &[CommitId], bad: Tested, near: usize) -> Result<Gallop, Halt> {
+    async fn gallop_known(&self, line: &[CommitId], bad: TestedRevision, near: usize) -> Result<Gallop, Halt> {
         let before = |id: &CommitId| Some(line.iter().position(|other| other == id)? + 1);
         let stops = |near: usize| -> Vec<usize> {
             let stops = self.order.known.iter().filter_map(before);
@@ -298,7 +302,7 @@ impl Hunter<'_> {
             let (n_left, n_candidates) = (good - middle - 1, good - bad);
             self.tell(Event::Bisecting { n_left, n_candidates, next: line[middle] });
         }
-        self.look_ahead(line, Position::Bisect { bad, good });
+        self.look_ahead(line, WalkPosition::Bisect { bad, good });
         middle
     }
 
@@ -393,7 +397,7 @@ impl Hunter<'_> {
     ///
     /// The pair is exact unless a revision between the two could not be tested at all. Cost: log2(n) revisions, n =
     /// length of the line, and the repairs of untestable ones.
-    pub(super) async fn bisect(&self, bracket: Bracket) -> Result<Pair, Halt> {
+    pub(super) async fn bisect(&self, bracket: Bracket) -> Result<TreePair, Halt> {
         let Bracket { mut line, mut bad, mut good } = bracket;
         let mut bad_index = 0;
         let mut good_index = line.len() - 1;
@@ -422,7 +426,7 @@ impl Hunter<'_> {
         joined.retain(|id| self.history.path(bad.revision, *id).is_some());
         let is_joined = joined.iter().any(|id| self.history.path(*id, good.revision).is_some());
         let joined = if is_joined { joined } else { Vec::new() };
-        Ok(Pair { last_good: good.revision, older: good, newer: bad, joined, is_exact: is_decided })
+        Ok(TreePair { last_good: good.revision, older: good, newer: bad, joined, is_exact: is_decided })
     }
 
     /// Removes the untestable commits of a burst from the line: they are one step together with its newest commit.

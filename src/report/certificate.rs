@@ -6,7 +6,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Report, Signature, Untrusted};
+use crate::{HuntedFailure, Report, Untrusted};
 use idd_base::revision::{CommitId, TreeId};
 
 /// The name of this form.
@@ -28,7 +28,7 @@ pub struct Certificate {
     /// dependencies.
     pub environment: Vec<Untrusted>,
     /// The hunted failure.
-    pub signature: Signature,
+    pub signature: HuntedFailure,
     /// The newest revision that passes: a parent of the first bad one.
     pub last_good: CommitId,
     /// The first one that fails.
@@ -48,7 +48,7 @@ pub struct Certificate {
 #[serde(deny_unknown_fields)]
 pub struct Claim {
     /// Its meaning.
-    pub role: Role,
+    pub role: ClaimRole,
     /// The commit from which the tested tree is made.
     pub commit: CommitId,
     /// From the tree of the commit to the tested tree: held files, repairs, and the change of the claim.
@@ -60,7 +60,7 @@ pub struct Claim {
 /// The meaning of a claim, in the order in which claims are checked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Role {
+pub enum ClaimRole {
     /// The last good revision passes.
     GoodPasses,
     /// The first bad revision fails.
@@ -76,18 +76,18 @@ pub enum Role {
 }
 
 /// Each role, with its claim in a report; the last two roles also with that of a revert.
-const ROLES: [(Role, &str); 8] = [
-    (Role::GoodPasses, "the last good revision passes"),
-    (Role::BadFails, "the first bad revision fails"),
-    (Role::SufficientFails, "with the sufficient change it fails"),
-    (Role::NecessaryPasses, "without the necessary change it passes"),
-    (Role::TargetFails, "the newest revision reached by the fix fails"),
-    (Role::FixPasses, "with the fix it passes"),
-    (Role::TargetFails, "the newest revision fails"),
-    (Role::FixPasses, "with the revert it passes"),
+const ROLES: [(ClaimRole, &str); 8] = [
+    (ClaimRole::GoodPasses, "the last good revision passes"),
+    (ClaimRole::BadFails, "the first bad revision fails"),
+    (ClaimRole::SufficientFails, "with the sufficient change it fails"),
+    (ClaimRole::NecessaryPasses, "without the necessary change it passes"),
+    (ClaimRole::TargetFails, "the newest revision reached by the fix fails"),
+    (ClaimRole::FixPasses, "with the fix it passes"),
+    (ClaimRole::TargetFails, "the newest revision fails"),
+    (ClaimRole::FixPasses, "with the revert it passes"),
 ];
 
-impl Role {
+impl ClaimRole {
     /// In words.
     pub fn words(self) -> &'static str {
         ROLES.iter().find(|(role, _)| *role == self).map_or("", |(_, words)| words)
@@ -105,10 +105,11 @@ impl Role {
 }
 
 /// The runs of a finding that were made to prove a claim: role, commit and tree, in the order of the roles.
-pub fn proven(report: &Report) -> Vec<(Role, CommitId, TreeId)> {
-    let of_role = |(role, words): (Role, &str)| {
-        let is_it =
-            |claim: &&crate::Evidence| claim.claim == words.into() && claim.is_clean && claim.expected == claim.outcome;
+pub fn proven(report: &Report) -> Vec<(ClaimRole, CommitId, TreeId)> {
+    let of_role = |(role, words): (ClaimRole, &str)| {
+        let is_it = |claim: &&crate::ClaimEvidence| {
+            claim.claim == words.into() && claim.is_clean && claim.expected == claim.outcome
+        };
         let evidence = report.evidence.iter().find(is_it)?;
         Some((role, evidence.commit?, evidence.tree?))
     };

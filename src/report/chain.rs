@@ -16,7 +16,7 @@ const MAX_REPEATED: usize = 24;
 
 /// A chain of faulty values.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Chain {
+pub struct ReportChain {
     /// The name of the failing version.
     pub bad: Untrusted,
     /// The name of the reference.
@@ -28,16 +28,16 @@ pub struct Chain {
     pub summary: Option<Untrusted>,
     /// The links that lead to the failure, in the order of time. A text has one link for each of its characters.
     #[serde(rename = "chain")]
-    pub links: Vec<Link>,
+    pub links: Vec<ReportLink>,
     /// The sets of faulty variables, from the first to the last one.
     #[serde(default)]
     pub sets: Vec<Set>,
     /// The beginning of the chain.
-    pub end: End,
+    pub end: ChainBeginning,
     /// A sentence about the beginning: where the difference comes from.
     pub beginning: Option<Untrusted>,
     /// The failure.
-    pub failure: Failure,
+    pub failure: VisibleFailure,
     /// The cost.
     #[serde(flatten)]
     pub figures: Figures,
@@ -82,9 +82,9 @@ pub struct Set {
 
 /// A link: a statement, and its effect in both runs.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Link {
+pub struct ReportLink {
     /// The kind of its effect.
-    pub kind: Kind,
+    pub kind: EffectKind,
     /// The path of its file.
     pub file: Option<Untrusted>,
     /// Its line in the failing version, from 1.
@@ -113,13 +113,13 @@ pub struct Link {
     pub replaced: bool,
     /// What happens if the program runs again and does there what the reference does; `None` if that was not tested.
     #[serde(default)]
-    pub tested: Option<Tested>,
+    pub tested: Option<LinkTest>,
     /// The execution of the statement, if there are several.
     #[serde(flatten)]
-    pub which: Which,
+    pub which: InstanceChoice,
     /// The text, if the variable is one character of a text.
     #[serde(default)]
-    pub text: Option<Text>,
+    pub text: Option<WrittenText>,
     /// For a changed line, what the reference has there.
     #[serde(default)]
     pub was: Option<Was>,
@@ -128,7 +128,7 @@ pub struct Link {
 /// What a test does if the program does at one step what the reference does there.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Tested {
+pub enum LinkTest {
     /// It passes.
     Passes,
     /// It fails in another way: the first line that it prints otherwise.
@@ -151,7 +151,7 @@ pub enum Was {
 
 /// A text of which a step wrote several characters.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Text {
+pub struct WrittenText {
     /// The variable that contains it.
     pub variable: Untrusted,
     /// The text in quotes.
@@ -162,10 +162,10 @@ pub struct Text {
 
 /// Selects one of several executed statements of a line.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Which {
+pub struct InstanceChoice {
     /// The part of a `for`.
     #[serde(default)]
-    pub part: Option<Part>,
+    pub part: Option<LoopPart>,
     /// The number of this execution, from 1.
     #[serde(default)]
     pub instance: Option<u64>,
@@ -177,7 +177,7 @@ pub struct Which {
 /// A part of the head of a `for`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Part {
+pub enum LoopPart {
     /// The part that runs before the first iteration.
     Start,
     /// The part that is evaluated before each iteration.
@@ -186,13 +186,13 @@ pub enum Part {
     Increment,
 }
 
-impl Which {
+impl InstanceChoice {
     /// In words: `increment, 3rd time of 12`; `None` if there is only one.
     pub fn words(self) -> Option<String> {
         let part = self.part.map(|part| match part {
-            Part::Start => "start".to_owned(),
-            Part::Condition => "condition".to_owned(),
-            Part::Increment => "increment".to_owned(),
+            LoopPart::Start => "start".to_owned(),
+            LoopPart::Condition => "condition".to_owned(),
+            LoopPart::Increment => "increment".to_owned(),
         });
         let instance = self.instance.zip(self.of).filter(|(_, of)| *of > 1);
         let instance = instance.map(|(nth, of)| format!("{} time of {of}", ordinal(nth)));
@@ -209,7 +209,7 @@ impl Which {
 /// The kind of effect of a link.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Kind {
+pub enum EffectKind {
     /// It assigned a value to a variable.
     Value,
     /// A call returned a value.
@@ -222,7 +222,7 @@ pub enum Kind {
 
 /// The visible failure.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Failure {
+pub struct VisibleFailure {
     /// In a clause: `the program says "1" (reference "2")`.
     pub what: Untrusted,
     /// The path of the file in which the failure shows.
@@ -236,7 +236,7 @@ pub struct Failure {
     pub in_change: bool,
     /// The execution of the statement, if there are several.
     #[serde(flatten)]
-    pub which: Which,
+    pub which: InstanceChoice,
 }
 
 /// A decision that was switched.
@@ -248,7 +248,7 @@ pub struct Switched {
     pub line: Option<u64>,
     /// The execution of the decision, if there are several.
     #[serde(flatten)]
-    pub which: Which,
+    pub which: InstanceChoice,
     /// The step of the decision.
     #[serde(default)]
     pub step: u32,
@@ -287,7 +287,7 @@ pub struct Other {
     pub line: Option<u64>,
     /// The execution of the decision, if there are several.
     #[serde(flatten)]
-    pub which: Which,
+    pub which: InstanceChoice,
     /// The step of the decision.
     pub step: u32,
     /// The number of links of its chain.
@@ -297,7 +297,7 @@ pub struct Other {
 /// The beginning of a chain.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum End {
+pub enum ChainBeginning {
     /// All earlier values are the same in both runs.
     Benign,
     /// A value that exists from the start.
@@ -308,7 +308,7 @@ pub enum End {
     Unfinished,
 }
 
-impl End {
+impl ChainBeginning {
     /// The same in a sentence.
     pub fn sentence(self) -> &'static str {
         match self {
@@ -323,7 +323,7 @@ impl End {
     }
 }
 
-impl Chain {
+impl ReportChain {
     /// Where the chain begins, in a sentence.
     pub fn beginning(&self) -> Untrusted {
         self.beginning.clone().unwrap_or_else(|| self.end.sentence().into())
@@ -334,11 +334,11 @@ impl Chain {
     pub fn joined(self) -> Self {
         let mut links = self.links;
         links.dedup_by(|later, link| {
-            let is_same = |text: &Text| later.text.as_ref() == Some(text);
+            let is_same = |text: &WrittenText| later.text.as_ref() == Some(text);
             link.text.as_ref().is_some_and(is_same) && (link.line, link.which) == (later.line, later.which)
         });
         for link in &mut links {
-            if let Some(Text { variable, value, reference }) = link.text.take() {
+            if let Some(WrittenText { variable, value, reference }) = link.text.take() {
                 (link.variable, link.value, link.reference) = (Some(variable), value, reference);
             }
         }
@@ -356,7 +356,7 @@ impl Chain {
     pub fn in_one_line(&self) -> String {
         let failure = Terminal.line(&self.failure.what);
         let Some(first) = self.links.first() else { return failure };
-        let place = |link: &Link| {
+        let place = |link: &ReportLink| {
             let file = link.file.as_ref().map(|file| Terminal.line(file))?;
             Some(link.line.map_or_else(|| file.clone(), |line| format!("{file}:{line}")) + " ")
         };
@@ -386,7 +386,7 @@ impl Chain {
     }
 }
 
-impl Shorten for Link {
+impl Shorten for ReportLink {
     fn shorten(&mut self) {
         self.line = self.line.filter(|line| *line > 0);
         let Self { file, function, variable, value, reference, was, .. } = self;
@@ -402,7 +402,7 @@ impl Shorten for Was {
     }
 }
 
-impl Shorten for Failure {
+impl Shorten for VisibleFailure {
     fn shorten(&mut self) {
         self.line = self.line.filter(|line| *line > 0);
         shorten([&mut self.what, &mut self.file]);
@@ -428,24 +428,24 @@ impl Untrusted {
     }
 }
 
-impl Link {
+impl ReportLink {
     /// What the test of the link found, as a clause: `with 59, the test passes`; `code` writes a value, or what a test printed.
     pub fn finding(&self, code: &dyn Fn(&Untrusted) -> String) -> Option<String> {
         let tested = self.tested.as_ref()?;
         let with = match self.kind {
-            Kind::Value | Kind::Return
+            EffectKind::Value | EffectKind::Return
                 if !self.kept && self.value != self.reference && self.reference.as_bytes().len() <= MAX_REPEATED =>
             {
                 format!("with {}", code(&self.reference))
             }
-            Kind::Decision => "decided so".to_owned(),
+            EffectKind::Decision => "decided so".to_owned(),
             _ => "as in the reference".to_owned(),
         };
         let what = match tested {
-            Tested::Passes => "passes".to_owned(),
-            Tested::Fails => "still fails".to_owned(),
-            Tested::FailsOtherwise(said) if said.as_bytes().is_empty() => "fails in another way".to_owned(),
-            Tested::FailsOtherwise(said) => format!("fails in another way: {}", code(said)),
+            LinkTest::Passes => "passes".to_owned(),
+            LinkTest::Fails => "still fails".to_owned(),
+            LinkTest::FailsOtherwise(said) if said.as_bytes().is_empty() => "fails in another way".to_owned(),
+            LinkTest::FailsOtherwise(said) => format!("fails in another way: {}", code(said)),
         };
         Some(format!("{with}, the test {what}"))
     }
@@ -464,27 +464,29 @@ impl Link {
         let (value, reference) = (code(&self.value), code(&self.reference));
         let what = self.variable.as_ref().map_or_else(|| "the condition".to_owned(), code);
         let effect = match self.kind {
-            Kind::Change | Kind::Decision => format!("the condition is {value}"),
-            Kind::Return => format!("{what} returns {value}"),
-            Kind::Value if self.kept && !self.replaced => format!("{what} stays {value}"),
-            Kind::Value => format!("{what} is given {value}"),
+            EffectKind::Change | EffectKind::Decision => format!("the condition is {value}"),
+            EffectKind::Return => format!("{what} returns {value}"),
+            EffectKind::Value if self.kept && !self.replaced => format!("{what} stays {value}"),
+            EffectKind::Value => format!("{what} is given {value}"),
         };
         if self.replaced {
             return format!("{effect}; with {reference} the test passes");
         }
         match (self.kind, self.value.line_decided_for(), self.reference.line_decided_for()) {
-            (Kind::Change | Kind::Decision, Some(line), Some(other)) if line == other => {
+            (EffectKind::Change | EffectKind::Decision, Some(line), Some(other)) if line == other => {
                 "the run goes on elsewhere in the same line".to_owned()
             }
-            (Kind::Change | Kind::Decision, Some(line), Some(other)) => {
+            (EffectKind::Change | EffectKind::Decision, Some(line), Some(other)) => {
                 format!("the run goes on in line {line} (reference: in line {other})")
             }
-            (Kind::Change, ..) => {
+            (EffectKind::Change, ..) => {
                 let through = self.variable.as_ref().map(|_| format!(" through the file {what}")).unwrap_or_default();
                 let differs = self.difference(code).unwrap_or_else(|| "here the versions differ".to_owned());
                 format!("{differs}, which leads to the following{through}")
             }
-            (Kind::Value, ..) if self.value == self.reference => format!("{effect} (reference: the same, elsewhere)"),
+            (EffectKind::Value, ..) if self.value == self.reference => {
+                format!("{effect} (reference: the same, elsewhere)")
+            }
             _ => format!("{effect} (reference {reference})"),
         }
     }
@@ -496,18 +498,18 @@ mod tests {
     use crate::bounds::MAX_TEXT;
     use crate::samples;
 
-    fn clause(link: &Link) -> String {
+    fn clause(link: &ReportLink) -> String {
         link.clause(&|text| String::from_utf8_lossy(text.as_bytes()).into_owned())
     }
 
     #[test]
     fn characters_of_one_text_are_told_as_the_text() {
-        let link = |index: u64, line: u64, text: &str| Link {
+        let link = |index: u64, line: u64, text: &str| ReportLink {
             variable: Some(format!("s[{index}]").into()),
             value: "98 'b'".into(),
             line: Some(line),
-            which: Which::default(),
-            text: Some(text).filter(|text| !text.is_empty()).map(|text| Text {
+            which: InstanceChoice::default(),
+            text: Some(text).filter(|text| !text.is_empty()).map(|text| WrittenText {
                 variable: "s".into(),
                 value: text.into(),
                 reference: "\"a\"".into(),
@@ -516,7 +518,7 @@ mod tests {
         };
         let links =
             vec![link(0, 1, "x"), link(1, 1, "x"), link(2, 2, "x"), link(3, 2, ""), link(4, 2, "y"), link(5, 2, "y")];
-        let joined = Chain { links, ..samples::chain() }.joined().links;
+        let joined = ReportChain { links, ..samples::chain() }.joined().links;
         let expected = ["s is given x", "s is given x", "s[3] is given 98 'b'", "s is given y"];
         assert_eq!(joined.len(), expected.len());
         for (link, expected) in joined.iter().zip(expected) {
@@ -526,26 +528,26 @@ mod tests {
 
     #[test]
     fn what_the_test_of_a_link_found_is_said_with_the_value_of_the_reference() {
-        let link = Link { kind: Kind::Value, reference: "59".into(), ..samples::chain().links[0].clone() };
-        let finding = |link: Link| link.finding(&|text| String::from_utf8_lossy(text.as_bytes()).into_owned());
+        let link = ReportLink { kind: EffectKind::Value, reference: "59".into(), ..samples::chain().links[0].clone() };
+        let finding = |link: ReportLink| link.finding(&|text| String::from_utf8_lossy(text.as_bytes()).into_owned());
         assert_eq!(finding(link.clone()), None);
-        let check = |link: &Link, tested: Tested, expected: &str| {
-            let found = finding(Link { tested: Some(tested), ..link.clone() });
+        let check = |link: &ReportLink, tested: LinkTest, expected: &str| {
+            let found = finding(ReportLink { tested: Some(tested), ..link.clone() });
             assert_eq!(found.as_deref(), Some(expected));
         };
-        check(&link, Tested::Passes, "with 59, the test passes");
-        check(&link, Tested::Fails, "with 59, the test still fails");
-        check(&link, Tested::FailsOtherwise("60".into()), "with 59, the test fails in another way: 60");
-        let long = Link { reference: "5".repeat(MAX_REPEATED + 1).into(), ..link.clone() };
-        check(&long, Tested::Passes, "as in the reference, the test passes");
-        check(&Link { kind: Kind::Decision, ..link }, Tested::Passes, "decided so, the test passes");
+        check(&link, LinkTest::Passes, "with 59, the test passes");
+        check(&link, LinkTest::Fails, "with 59, the test still fails");
+        check(&link, LinkTest::FailsOtherwise("60".into()), "with 59, the test fails in another way: 60");
+        let long = ReportLink { reference: "5".repeat(MAX_REPEATED + 1).into(), ..link.clone() };
+        check(&long, LinkTest::Passes, "as in the reference, the test passes");
+        check(&ReportLink { kind: EffectKind::Decision, ..link }, LinkTest::Passes, "decided so, the test passes");
     }
 
     #[test]
     fn a_link_of_the_change_without_a_variable_is_a_clause_of_its_own() {
-        let link = Link { kind: Kind::Change, ..samples::chain().links[0].clone() };
+        let link = ReportLink { kind: EffectKind::Change, ..samples::chain().links[0].clone() };
         assert_eq!(clause(&link), "here the versions differ, which leads to the following");
-        let was = |was| clause(&Link { was: Some(was), ..link.clone() });
+        let was = |was| clause(&ReportLink { was: Some(was), ..link.clone() });
         assert_eq!(was(Was::Other("a();".into())), "the reference has a(); here, which leads to the following");
         assert_eq!(was(Was::More("a();".into())), "the reference also has a(); here, which leads to the following");
         assert_eq!(was(Was::Nothing), "the reference does not have this line, which leads to the following");

@@ -26,7 +26,7 @@ pub struct Chop {
     /// The names of the inputs.
     pub inputs: Vec<Untrusted>,
     /// The inputs that were reduced before the run.
-    pub reduced: Vec<Reduced>,
+    pub reduced: Vec<ReducedInput>,
     /// The number of passing runs with similar inputs that the run is compared with.
     pub n_passing: u32,
     /// The instrumented part of the program; steps are not counted.
@@ -41,18 +41,18 @@ pub struct Chop {
     pub chop: Size,
     /// The lines of the chop, the most suspicious first: changed ones, then those that fewer of the passing runs ran,
     /// then the nearest to the failure, then those that ran least often.
-    pub lines: Vec<Line>,
+    pub lines: Vec<ChopLine>,
     /// The part of the backward slice that depends on no input.
     pub constants: Size,
     /// Its lines, in the same order, and then the declarations of global variables whose initial values were used.
-    pub constant_lines: Vec<Line>,
+    pub constant_lines: Vec<ChopLine>,
     /// Notes: limits of the chop, and omitted parts.
     pub remarks: Vec<Untrusted>,
 }
 
 /// A reduced input.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Reduced {
+pub struct ReducedInput {
     /// The name of the file.
     pub name: Untrusted,
     /// Its size before, in bytes.
@@ -76,7 +76,7 @@ pub struct Size {
 
 /// A line of the source.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Line {
+pub struct ChopLine {
     /// The file, as the compiler was given it.
     pub file: Untrusted,
     /// The line, from 1.
@@ -126,13 +126,13 @@ impl Chop {
     }
 }
 
-impl Shorten for Reduced {
+impl Shorten for ReducedInput {
     fn shorten(&mut self) {
         shorten([&mut self.name, &mut self.text]);
     }
 }
 
-impl Shorten for Line {
+impl Shorten for ChopLine {
     fn shorten(&mut self) {
         self.values.truncate(MAX_VALUES);
         shorten([&mut self.file, &mut self.function, &mut self.source, &mut self.values]);

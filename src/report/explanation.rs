@@ -7,10 +7,10 @@ use serde::{Deserialize, Serialize};
 
 use crate::Report;
 use crate::certificate::proven;
-use crate::chain::Chain;
+use crate::chain::ReportChain;
 use crate::chop::Chop;
 use crate::invariants::Invariants;
-use crate::walk::Walk;
+use crate::walk::FinishedWalk;
 use idd_base::revision::{CommitId, TreeId};
 
 /// The maximum size of a stored explanation, in bytes.
@@ -33,13 +33,13 @@ pub enum ExplanationError {
 pub enum Explanation {
     /// The chain of faulty values between two versions.
     #[serde(rename = "git-idd explanation 1")]
-    Chain(Chain),
+    Chain(ReportChain),
     /// The statements between the input of a run and its failure.
     #[serde(rename = "git-idd/chop/1")]
     Chop(Chop),
     /// The steps from the first wrong one to the failure, as a person judged them.
     #[serde(rename = "git-idd/feedback/1")]
-    Walk(Walk),
+    Walk(FinishedWalk),
     /// The statements that matter for the failure, and what has to hold before each.
     #[serde(rename = "git-idd/invariants/1")]
     Invariants(Invariants),
@@ -59,7 +59,7 @@ pub struct Explained {
 }
 
 /// The first chain among explanations.
-pub fn chain_of(explanations: &[Explained]) -> Option<&Chain> {
+pub fn chain_of(explanations: &[Explained]) -> Option<&ReportChain> {
     explanations.iter().find_map(|explained| match &explained.explanation {
         Explanation::Chain(chain) => Some(chain),
         _ => None,
@@ -69,19 +69,19 @@ pub fn chain_of(explanations: &[Explained]) -> Option<&Chain> {
 /// The versions of the stored form.
 #[derive(Serialize, Deserialize)]
 #[serde(tag = "schema")]
-enum Stored<E> {
+enum StoredExplanation<E> {
     #[serde(rename = "git-idd hunt explanation 1")]
     First(E),
 }
 
 /// The stored form.
 pub fn bytes(explained: &Explained) -> Result<Vec<u8>, serde_json::Error> {
-    serde_json::to_vec(&Stored::First(explained))
+    serde_json::to_vec(&StoredExplanation::First(explained))
 }
 
 /// Reads the result of [`bytes`], limited in size, if it explains `report`.
 pub fn read(bytes: &[u8], report: &Report) -> Result<Explained, ExplanationError> {
-    let Stored::First(Explained { hunt, commit, tree, explanation }) = serde_json::from_slice(bytes)?;
+    let StoredExplanation::First(Explained { hunt, commit, tree, explanation }) = serde_json::from_slice(bytes)?;
     let is_proven = proven(report).iter().any(|(_, proven, tested)| (*proven, *tested) == (commit, tree));
     if report.hunt.as_ref() != Some(&hunt) || !is_proven {
         return Err(ExplanationError::Other);

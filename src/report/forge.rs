@@ -12,12 +12,12 @@ use idd_base::revision::CommitId;
 pub struct Forge {
     /// The page of the repository, without a slash at its end.
     base: String,
-    paths: &'static Paths,
+    paths: &'static ForgePaths,
 }
 
 /// Where a forge has its pages, below that of a repository.
 #[derive(Debug, PartialEq, Eq)]
-struct Paths {
+struct ForgePaths {
     /// In front of the id of a commit.
     commit: &'static str,
     /// In front of the id of the commit of a file.
@@ -26,10 +26,10 @@ struct Paths {
     line: &'static str,
 }
 
-const GITHUB: Paths = Paths { commit: "commit", file: "blob", line: "#L" };
-const GITLAB: Paths = Paths { commit: "-/commit", file: "-/blob", line: "#L" };
-const GITEA: Paths = Paths { commit: "commit", file: "src/commit", line: "#L" };
-const BITBUCKET: Paths = Paths { commit: "commits", file: "src", line: "#lines-" };
+const GITHUB: ForgePaths = ForgePaths { commit: "commit", file: "blob", line: "#L" };
+const GITLAB: ForgePaths = ForgePaths { commit: "-/commit", file: "-/blob", line: "#L" };
+const GITEA: ForgePaths = ForgePaths { commit: "commit", file: "src/commit", line: "#L" };
+const BITBUCKET: ForgePaths = ForgePaths { commit: "commits", file: "src", line: "#lines-" };
 
 impl Forge {
     /// The forge of a remote by the name of its host; `None` if it is not known.

@@ -8,7 +8,7 @@ use std::io;
 use std::io::Write;
 
 use crate::escape::Workflow;
-use crate::places::{Place, places};
+use crate::places::{ReplacedLines, places};
 use crate::{Report, Untrusted, summary};
 
 /// Writes `report`; `test` is the test command of the hunt.
@@ -20,7 +20,7 @@ pub fn write(report: &Report, test: &Untrusted, out: &mut dyn Write) -> io::Resu
         let level = if report.first_bad.is_some() || report.error.is_some() { "error" } else { "warning" };
         return writeln!(out, "::{level} title={title}::{message}");
     };
-    for (nth, Place { file, lines, .. }) in places.places.iter().enumerate() {
+    for (nth, ReplacedLines { file, lines, .. }) in places.places.iter().enumerate() {
         let message = if nth == 0 { message.as_str() } else { "The change goes on here." };
         let file = Workflow.property(file);
         let range = lines.as_ref().map(|lines| format!(",line={},endLine={}", lines.begin, lines.end()));

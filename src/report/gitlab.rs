@@ -11,7 +11,7 @@ use sha2::{Digest, Sha256};
 
 use crate::escape::Terminal;
 use crate::json::write_line;
-use crate::places::{Place, places};
+use crate::places::{ReplacedLines, places};
 use crate::{Report, Status, Untrusted, base64, summary};
 
 /// Writes `report`; `test` is the test command of the hunt.
@@ -19,13 +19,13 @@ pub fn write(report: &Report, test: &Untrusted, out: &mut dyn Write) -> io::Resu
     let places = places(report).map(|places| places.places).unwrap_or_default();
     let mut issues: Vec<Value> = places.iter().map(|place| issue(report, test, place)).collect();
     if issues.is_empty() && report.status != Status::BadPasses {
-        let nowhere = Place { file: ".".into(), lines: None, whole: Untrusted::default() };
+        let nowhere = ReplacedLines { file: ".".into(), lines: None, whole: Untrusted::default() };
         issues.push(issue(report, test, &nowhere));
     }
     write_line(&issues, out)
 }
 
-fn issue(report: &Report, test: &Untrusted, Place { file, lines, .. }: &Place) -> Value {
+fn issue(report: &Report, test: &Untrusted, ReplacedLines { file, lines, .. }: &ReplacedLines) -> Value {
     let (title, file) = (Terminal.line(&summary::title(report, test)), Terminal.line(file));
     let begin = lines.as_ref().map_or(1, |lines| lines.begin);
     json!({

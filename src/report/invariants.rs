@@ -39,7 +39,7 @@ pub struct Invariants {
     /// The abstract slice, with the failing statement.
     pub slice: Size,
     /// The statements in the order of their execution; the last one fails.
-    pub statements: Vec<Statement>,
+    pub statements: Vec<InvariantStatement>,
     /// What has to hold before the first statement that ran: of values that are older than the run; of others, too, if a
     /// limit was met.
     pub rest: Vec<Untrusted>,
@@ -50,7 +50,7 @@ pub struct Invariants {
     /// See [`n_questions`](Self::n_questions).
     pub n_unknown: u64,
     /// The number of invariants that were checked by an external solver, if one was asked.
-    pub verified: Option<Verified>,
+    pub verified: Option<SolverResult>,
     /// Whether a statement of the slice is in a line of the change; `None` if the change is not known.
     pub has_change: Option<bool>,
     /// Notes: assumptions, and limits of the slice.
@@ -59,7 +59,7 @@ pub struct Invariants {
 
 /// What an external solver said.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Verified {
+pub struct SolverResult {
     /// The command of the solver.
     pub solver: Untrusted,
     /// Invariants that it proved: both that the run implies them, and that they imply the failure.
@@ -73,7 +73,7 @@ pub struct Verified {
 /// A statement of the slice.
 #[expect(clippy::struct_excessive_bools, reason = "independent facts, which are fields of the stored form")]
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Statement {
+pub struct InvariantStatement {
     /// Its step; 0 for the initial value of a global variable.
     pub step: u32,
     /// The file, as the compiler was given it.
@@ -119,7 +119,7 @@ pub struct Skipped {
 
 impl Invariants {
     /// The statements that are printed: without those that are not necessary, if that was asked.
-    pub fn shown(&self) -> impl Iterator<Item = &Statement> {
+    pub fn shown(&self) -> impl Iterator<Item = &InvariantStatement> {
         self.statements.iter().filter(|statement| statement.is_necessary != Some(false))
     }
 
@@ -139,13 +139,13 @@ impl Invariants {
     }
 }
 
-impl Shorten for Verified {
+impl Shorten for SolverResult {
     fn shorten(&mut self) {
         self.solver.shorten();
     }
 }
 
-impl Verified {
+impl SolverResult {
     /// `z3: 2 of 3 invariants proved, 0 refuted, 1 without an answer.`
     ///
     /// - `shown`: escapes the command of the solver.
@@ -156,7 +156,7 @@ impl Verified {
     }
 }
 
-impl Statement {
+impl InvariantStatement {
     /// Whether it is the declaration of a global variable; then `function` names the variable in words.
     pub fn is_initial(&self) -> bool {
         self.step == 0
@@ -175,7 +175,7 @@ impl Statement {
     }
 }
 
-impl Shorten for Statement {
+impl Shorten for InvariantStatement {
     fn shorten(&mut self) {
         let Self { file, function, source, invariant, values, skipped: Skipped { functions, kept, .. }, .. } = self;
         invariant.truncate(MAX_TEXTS);
@@ -222,7 +222,7 @@ mod tests {
 
     #[test]
     fn what_a_solver_answered_is_a_sentence() {
-        let verified = Verified { solver: "z3".into(), n_proved: 2, n_refuted: 0, n_unknown: 1 };
+        let verified = SolverResult { solver: "z3".into(), n_proved: 2, n_refuted: 0, n_unknown: 1 };
         let sentence = verified.sentence(|text| format!("`{}`", String::from_utf8_lossy(text.as_bytes())));
         assert_eq!(sentence, "`z3`: 2 of 3 invariants proved, 0 refuted, 1 without an answer.");
     }

@@ -103,7 +103,7 @@ pub struct Report {
     /// One sentence for people, with its full stop (or an id at its end).
     pub sentence: Untrusted,
     /// The hunted failure.
-    pub signature: Option<Signature>,
+    pub signature: Option<HuntedFailure>,
     /// The older value, if a change of a value was looked for.
     pub before: Option<Untrusted>,
     /// The loss, if the cost of a command was measured.
@@ -124,31 +124,31 @@ pub struct Report {
     /// one rate for each side explains them.
     pub confidence: Option<f64>,
     /// The measured noise of the test if runs of one tree disagreed.
-    pub noise: Option<Noise>,
+    pub noise: Option<ReportedNoise>,
     /// The remaining candidates, if no single commit can be named.
-    pub range: Option<Range>,
+    pub range: Option<CandidateRange>,
     /// The reduced changes.
     pub change: Changes,
     /// The recommended fix; or, if that is not complete, the one that was carried farthest.
-    pub fix: Option<Fix>,
+    pub fix: Option<ReportedFix>,
     /// All reversals that were tried, from the smallest to the largest.
-    pub fixes: Vec<Fix>,
+    pub fixes: Vec<ReportedFix>,
     /// The reverts of whole commits that were tried. A revert is no fix: it takes back what the commit was for.
-    pub reverts: Vec<Fix>,
+    pub reverts: Vec<ReportedFix>,
     /// Why no fix is recommended; `None` if one is, or if none was looked for.
     pub no_fix: Option<Untrusted>,
     /// The changes that made revisions testable.
-    pub repairs: Vec<Repair>,
+    pub repairs: Vec<ReportedRepair>,
     /// The claims that support the finding.
-    pub evidence: Vec<Evidence>,
+    pub evidence: Vec<ClaimEvidence>,
     /// The held paths.
-    pub held: Vec<Held>,
+    pub held: Vec<HeldPath>,
     /// Whether probes saw their checkout at the path of the user's working tree; `None` if no probe of this machine ran.
     pub in_place: Option<bool>,
     /// Notes, for example about a fallback.
     pub notes: Vec<Untrusted>,
     /// Whose programs were fetched, if `--from-artifacts` was used.
-    pub artifacts: Option<Artifacts>,
+    pub artifacts: Option<FetchedArtifacts>,
     /// How often the test ran.
     pub probes: Probes,
     /// Wall time in seconds, all sessions of the hunt together.
@@ -161,22 +161,25 @@ pub struct Report {
 
 impl Report {
     /// The revert to apply, if the user wants one: of those that apply, the one with the best result.
-    pub fn revert(&self) -> Option<&Fix> {
+    pub fn revert(&self) -> Option<&ReportedFix> {
         let applies = self.reverts.iter().filter(|revert| !revert.patch.is_empty());
         applies.min_by_key(|revert| {
             // The code alone would leave the tests that came with it.
-            let rank = [Scope::Revert, Scope::Code].iter().position(|scope| *scope == revert.scope).unwrap_or(2);
+            let rank = [ReportedScope::Revert, ReportedScope::Code]
+                .iter()
+                .position(|scope| *scope == revert.scope)
+                .unwrap_or(2);
             (revert.tested != Outcome::Pass, revert.suite == Suite::Worse, revert.complaints.len(), rank)
         })
     }
 
     /// The reversal to show: the fix; else a revert that makes the test pass at HEAD, if nothing speaks against it.
-    pub fn reversal(&self) -> Option<&Fix> {
+    pub fn reversal(&self) -> Option<&ReportedFix> {
         self.fix.as_ref().or_else(|| self.sound_revert())
     }
 
     /// The revert to apply, if it makes the test pass at HEAD and nothing speaks against it.
-    pub fn sound_revert(&self) -> Option<&Fix> {
+    pub fn sound_revert(&self) -> Option<&ReportedFix> {
         self.revert().filter(|revert| {
             let is_sound = revert.suite != Suite::Worse && revert.complaints.is_empty();
             is_sound && revert.complete && revert.tested == Outcome::Pass
@@ -191,7 +194,7 @@ impl Report {
 
 /// How often a noisy test has the wrong outcome: shares of its runs, between 0 and 1.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-pub struct Noise {
+pub struct ReportedNoise {
     /// The share of failing runs among the runs of revisions without the cause of the failure.
     pub false_fails: f64,
     /// The share of passing runs among the runs of revisions with the cause.
@@ -261,7 +264,7 @@ pub struct ErrorReport {
 
 /// The hunted failure.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Signature {
+pub struct HuntedFailure {
     /// How the test ended, in words: `exit code 1`, `signal 11`, `timeout`.
     pub ending: String,
     /// The failing test, if the runner names it: then its failures alone count.
@@ -274,7 +277,7 @@ pub struct Signature {
     pub compared: Option<String>,
 }
 
-impl Signature {
+impl HuntedFailure {
     /// The failing test, the ending, and the failure line.
     pub fn in_short(&self) -> Vec<Inline> {
         let test = self.test.iter().flat_map(|test| [code(&test.name), words(", ")]);
@@ -283,7 +286,7 @@ impl Signature {
     }
 }
 
-impl From<&outcome::Signature> for Signature {
+impl From<&outcome::Signature> for HuntedFailure {
     fn from(signature: &outcome::Signature) -> Self {
         let line = signature.printed.as_deref().map(Untrusted::from);
         let test = signature
@@ -315,7 +318,7 @@ pub struct FirstBad {
 
 /// Candidates, if no single commit can be named.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Range {
+pub struct CandidateRange {
     /// One of them is the first bad commit; newest first.
     pub candidates: Vec<Commit>,
 }
@@ -324,16 +327,16 @@ pub struct Range {
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Changes {
     /// If it is added to the good revision, the test fails.
-    pub sufficient: Option<Change>,
+    pub sufficient: Option<ReducedChange>,
     /// If it is taken out of the bad revision, the test passes.
-    pub necessary: Option<Change>,
+    pub necessary: Option<ReducedChange>,
     /// The commit to which the sufficient change is added, and the one from which the necessary change is taken.
     pub ends: Option<[CommitId; 2]>,
 }
 
 /// A reduced change.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Change {
+pub struct ReducedChange {
     /// In the direction from good to bad.
     pub patch: Untrusted,
     /// Added and removed lines of the patch that are not blank.
@@ -346,7 +349,7 @@ pub struct Change {
     /// change is unknown, or has other lines as well.
     pub marked: Vec<u64>,
     /// Its units.
-    pub units: Vec<Unit>,
+    pub units: Vec<ChangePart>,
     /// Whether every single unit was shown to be needed.
     pub is_minimal: bool,
 }
@@ -363,7 +366,7 @@ pub struct ChangePlace {
 
 /// A part of a change.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Unit {
+pub struct ChangePart {
     /// The commit that it comes from, if that is known.
     pub commit: Option<CommitId>,
     /// Its path.
@@ -380,7 +383,7 @@ pub struct Unit {
 
 /// A fix, ported towards HEAD and tested.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Fix {
+pub struct ReportedFix {
     /// The newest revision to which it was carried.
     pub commit: CommitId,
     /// Whether that is HEAD.
@@ -397,9 +400,9 @@ pub struct Fix {
     /// The result of the other tests.
     pub suite: Suite,
     /// The method by which it was carried to `commit`.
-    pub rung: Rung,
+    pub rung: PortRung,
     /// The part of the culprit that it reverses.
-    pub scope: Scope,
+    pub scope: ReportedScope,
     /// The commit that it reverts as a whole, if it is one commit.
     pub reverts: Option<Commit>,
     /// The files with tests that its patch changes or removes.
@@ -415,7 +418,7 @@ pub struct Fix {
 /// The part of the culprit that a fix reverses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Scope {
+pub enum ReportedScope {
     /// Only the necessary change.
     #[default]
     Lines,
@@ -433,7 +436,7 @@ pub enum Scope {
     Merge,
 }
 
-impl Scope {
+impl ReportedScope {
     /// The stable word for it, as used in JSON and on the command line.
     pub fn word(self) -> &'static str {
         self.said()[0]
@@ -460,7 +463,7 @@ impl Scope {
 /// The last method that carrying a fix needed, from the plainest on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Rung {
+pub enum PortRung {
     /// A three-way merge.
     Merge,
     /// A merge line by line.
@@ -487,25 +490,25 @@ pub enum Suite {
 
 /// A change that made a revision testable.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Repair {
+pub struct ReportedRepair {
     /// The revision that it was made for.
     pub commit: CommitId,
     /// The neighbour from which its lines come.
     pub source: CommitId,
     /// The direction of that neighbour.
-    pub direction: Direction,
+    pub direction: RepairDirection,
     /// Added and removed lines of the patch.
     pub lines: u64,
     /// Applies at `commit`.
     pub patch: Untrusted,
     /// The result of the check.
-    pub control: Control,
+    pub control: RepairControl,
 }
 
 /// The direction of the source of a repair, from the repaired revision.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Direction {
+pub enum RepairDirection {
     /// Towards HEAD.
     Newer,
     /// Towards the root.
@@ -513,22 +516,22 @@ pub enum Direction {
 }
 
 /// The fixes from the smallest to the largest; equals keep their order.
-pub fn by_size(mut fixes: Vec<Fix>) -> Vec<Fix> {
+pub fn by_size(mut fixes: Vec<ReportedFix>) -> Vec<ReportedFix> {
     fixes.sort_by_key(|fix| fix.lines);
     fixes
 }
 
-impl Fix {
+impl ReportedFix {
     /// Whether it takes back whole commits. A revert is no fix: it takes back what they were for.
     pub fn is_revert(&self) -> bool {
-        self.scope >= Scope::Code
+        self.scope >= ReportedScope::Code
     }
 }
 
 /// Whether a repair preserves a known verdict.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Control {
+pub enum RepairControl {
     /// It does.
     Held,
     /// It reverses it: the culprit is inside the repair.
@@ -539,7 +542,7 @@ pub enum Control {
 
 /// A claim, and the run that supports it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Evidence {
+pub struct ClaimEvidence {
     /// In words: `good passes`, `good + sufficient fails`.
     pub claim: Untrusted,
     /// The commit of the tree, or the commit from which the tree is derived.
@@ -561,7 +564,7 @@ pub struct Evidence {
     pub place: Option<Untrusted>,
 }
 
-impl Evidence {
+impl ClaimEvidence {
     /// Whether the outcome is the expected one.
     pub fn holds(&self) -> bool {
         self.expected == self.outcome
@@ -590,7 +593,7 @@ impl Verified {
 
 /// A held path: its present version is used in every revision.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Held {
+pub struct HeldPath {
     /// The path.
     pub path: Untrusted,
     /// Whether it changed between good and bad; null if unknown.
@@ -603,7 +606,7 @@ pub struct Held {
     pub beside: bool,
 }
 
-impl Held {
+impl HeldPath {
     /// The difference from the versions in good and bad, to follow the path.
     pub fn words(&self) -> &'static str {
         match (self.changed, self.in_good, self.in_bad) {
@@ -619,7 +622,7 @@ impl Held {
 
 /// Programs that were fetched in place of a build, in all sessions of the hunt.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
-pub struct Artifacts {
+pub struct FetchedArtifacts {
     /// Tests of an artifact that the command had just fetched.
     pub fetched: u64,
     /// Tests of an artifact that was kept from before.

@@ -6,7 +6,7 @@ use idd_base::revision::{CommitId, Revision};
 
 /// A revision of the reduced history.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Node {
+pub struct LineageNode {
     /// Its lane, from 0.
     pub lane: usize,
     /// Edges towards the root.
@@ -32,8 +32,8 @@ pub struct Edge {
 /// Cost: time and space quadratic in the size of the result.
 ///
 /// Source: the rules of `git log --simplify-merges`, with `wanted` for the commits that are not TREESAME.
-pub fn cut_down(history: &[Revision], wanted: &BTreeSet<CommitId>) -> Vec<(usize, Node)> {
-    let mut kept: Vec<Kept> = Vec::new();
+pub fn cut_down(history: &[Revision], wanted: &BTreeSet<CommitId>) -> Vec<(usize, LineageNode)> {
+    let mut kept: Vec<KeptRevisions> = Vec::new();
     let mut nearest: HashMap<CommitId, Vec<(usize, u64)>> = HashMap::new();
     for (index, revision) in history.iter().enumerate().rev() {
         let mut behind: Vec<(usize, u64)> = Vec::new();
@@ -53,7 +53,7 @@ pub fn cut_down(history: &[Revision], wanted: &BTreeSet<CommitId>) -> Vec<(usize
                 }
             }
             nearest.insert(revision.id, vec![(kept.len(), 0)]);
-            kept.push(Kept { index, behind, all_behind });
+            kept.push(KeptRevisions { index, behind, all_behind });
         } else {
             let farther = behind.into_iter().map(|(node, n_between)| (node, n_between + 1)).collect();
             nearest.insert(revision.id, farther);
@@ -62,28 +62,28 @@ pub fn cut_down(history: &[Revision], wanted: &BTreeSet<CommitId>) -> Vec<(usize
     let n_kept = kept.len();
     let newest_first = kept.into_iter().rev().map(|kept| {
         let edge = |(node, n_between): (usize, u64)| Edge { to: n_kept - 1 - node, lane: 0, n_between };
-        (kept.index, Node { lane: 0, edges: kept.behind.into_iter().map(edge).collect() })
+        (kept.index, LineageNode { lane: 0, edges: kept.behind.into_iter().map(edge).collect() })
     });
-    let mut nodes: Vec<(usize, Node)> = newest_first.collect();
+    let mut nodes: Vec<(usize, LineageNode)> = newest_first.collect();
     lay_out(&mut nodes);
     nodes
 }
 
-struct Kept {
+struct KeptRevisions {
     index: usize,
     behind: Vec<(usize, u64)>,
     /// A bit for each node that can be reached from it.
     all_behind: Vec<u64>,
 }
 
-impl Kept {
+impl KeptRevisions {
     fn is_behind(&self, node: usize) -> bool {
         self.all_behind.get(node / 64).is_some_and(|word| word >> (node % 64) & 1 == 1)
     }
 }
 
 /// Gives each node and each edge a lane: a first parent stays in the lane of its child.
-fn lay_out(nodes: &mut [(usize, Node)]) {
+fn lay_out(nodes: &mut [(usize, LineageNode)]) {
     /// For each lane the node that it leads to.
     type Lanes = Vec<Option<usize>>;
     fn free(lanes: &mut Lanes) -> usize {

@@ -6,17 +6,17 @@ use std::fmt::Display;
 use std::io;
 use std::io::Write;
 
-use crate::chain::{Chain, Which};
-use crate::chop::{Chop, Line};
+use crate::chain::{InstanceChoice, ReportChain};
+use crate::chop::{Chop, ChopLine};
 use crate::escape::{Markdown, Terminal};
 use crate::explanation::{Explained, Explanation};
 use crate::forge::Forge;
-use crate::invariants::{Invariants, Statement};
-use crate::outline::{Entry, outline};
+use crate::invariants::{InvariantStatement, Invariants};
+use crate::outline::{OutlineLine, outline};
 use crate::phrase::{codes, place};
 use crate::views::{ChangeView, is_marked_in_part, views};
-use crate::walk::{Step, Walk};
-use crate::{ChangePlace, Commit, Evidence, Report, Status, Untrusted, summary};
+use crate::walk::{FinishedWalk, WrongStep};
+use crate::{ChangePlace, ClaimEvidence, Commit, Report, Status, Untrusted, summary};
 use idd_base::plural::count;
 
 /// The maximum number of linked places of a change.
@@ -190,7 +190,7 @@ fn link(text: String, address: Option<String>) -> String {
 }
 
 /// A claim of the finding.
-fn claim(evidence: &Evidence) -> String {
+fn claim(evidence: &ClaimEvidence) -> String {
     let mark = if evidence.holds() { "x" } else { " " };
     let checkout = if evidence.is_clean { "in a clean checkout" } else { "in a used checkout" };
     let place = evidence.place.as_ref().map(|place| format!(" on {}", Markdown.code(place))).unwrap_or_default();
@@ -198,18 +198,18 @@ fn claim(evidence: &Evidence) -> String {
 }
 
 /// The chain, one link in each line.
-fn why(chain: &Chain, page: &mut Document) {
+fn why(chain: &ReportChain, page: &mut Document) {
     let (bad, good) = (Markdown.code(&chain.bad), Markdown.code(&chain.good));
     page.paragraph(format!("**Why it fails**: {bad} compared with {good}"));
     chain.switching().iter().for_each(|sentence| page.paragraph(Markdown.phrase(sentence)));
     chain.summary.iter().for_each(|summary| page.paragraph(Markdown.code(summary)));
-    let item = |file: &Option<Untrusted>, line: Option<u64>, which: Which, in_change: bool, what: &str| {
+    let item = |file: &Option<Untrusted>, line: Option<u64>, which: InstanceChoice, in_change: bool, what: &str| {
         let at = file.as_ref().map(|file| format!("{}{}: ", Markdown.code(&place(file, line)), which.behind()));
         format!("{}{}{what}", mark(in_change), at.unwrap_or_default())
     };
     let code = |text: &Untrusted| Markdown.code(text);
     let links = outline(&chain.links).into_iter().map(|entry| match entry {
-        Entry::Link(link) => {
+        OutlineLine::Link(link) => {
             let finding = link.finding(&code).map(|finding| format!("; {finding}"));
             let what = link.clause(&code) + &finding.unwrap_or_default();
             item(&link.file, link.line, link.which, link.in_change, &what)
@@ -231,7 +231,7 @@ fn why(chain: &Chain, page: &mut Document) {
 /// The most suspicious lines of a chop, then those of its constants.
 fn leading(chop: &Chop, page: &mut Document) {
     page.paragraph(format!("**What leads to the failure**: {}", Markdown.code(&chop.failure)));
-    let item = |line: &Line, kind: &str| {
+    let item = |line: &ChopLine, kind: &str| {
         let statement = statement(&line.file, Some(line.line), " in ", &line.function) + &source(line.source.as_ref());
         format!("{}{kind}{statement}{}", mark(line.is_changed), texts(" (", &line.values, ", ", ")"))
     };
@@ -243,9 +243,9 @@ fn leading(chop: &Chop, page: &mut Document) {
 }
 
 /// The steps of a walk.
-fn wrong(walk: &Walk, page: &mut Document) {
+fn wrong(walk: &FinishedWalk, page: &mut Document) {
     page.paragraph(format!("**{}**: {}", walk.fault.title(), walk.sentence()));
-    let item = |step: &Step| {
+    let item = |step: &WrongStep| {
         let function = || Markdown.code(&step.function);
         let statement = step.file.as_ref().map(|file| statement(file, step.line, " in ", &step.function));
         let (statement, source) = (statement.unwrap_or_else(function), source(step.source.as_ref()));
@@ -257,7 +257,7 @@ fn wrong(walk: &Walk, page: &mut Document) {
 }
 
 /// A walk as a paragraph and a list.
-pub fn of_walk(walk: &Walk) -> String {
+pub fn of_walk(walk: &FinishedWalk) -> String {
     let mut page = Document::default();
     wrong(walk, &mut page);
     page.text
@@ -284,7 +284,7 @@ fn invariants(found: &Invariants, page: &mut Document) {
 }
 
 /// A statement, and the invariant before it.
-fn condition(found: &Statement) -> String {
+fn condition(found: &InvariantStatement) -> String {
     let unknown = Untrusted::from("?");
     let within = if found.is_initial() { ", " } else { " in " };
     let statement = statement(found.file.as_ref().unwrap_or(&unknown), found.line, within, &found.function);

@@ -1,6 +1,6 @@
 //! The outline of a chain: its links without what repeats, and of a long chain only its turning points.
 
-use crate::chain::{Chain, Kind, Link};
+use crate::chain::{EffectKind, ReportChain, ReportLink};
 use crate::escape::Untrusted;
 use idd_base::plural::count;
 
@@ -15,9 +15,9 @@ const MAX_POINTS: usize = 3;
 
 /// A line of an outline.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Entry<'l> {
+pub enum OutlineLine<'l> {
     /// A link.
-    Link(&'l Link),
+    Link(&'l ReportLink),
     /// The links before it repeat with other values. The last time follows; so many times between are left out.
     Again {
         /// Links of one time.
@@ -29,7 +29,7 @@ pub enum Entry<'l> {
     Left(usize),
 }
 
-impl Entry<'_> {
+impl OutlineLine<'_> {
     /// What is printed in place of what is left out; `None` for a link.
     pub fn words(&self) -> Option<String> {
         match self {
@@ -55,7 +55,7 @@ impl Entry<'_> {
 /// The links of a chain with each repetition as its first and its last time. Links repeat if they are the same statements of the same variables, or elements of the same array, with other values.
 ///
 /// Cost: links times the square of [`MAX_PERIOD`].
-pub fn folded(links: &[Link]) -> Vec<Entry<'_>> {
+pub fn folded(links: &[ReportLink]) -> Vec<OutlineLine<'_>> {
     let mut entries = Vec::new();
     let mut at = 0;
     while at < links.len() {
@@ -64,28 +64,28 @@ pub fn folded(links: &[Link]) -> Vec<Entry<'_>> {
         let periods = (1..=MAX_PERIOD.min(rest.len())).map(|period| (period, times(rest, period)));
         let best = periods.rev().max_by_key(saved).filter(|found| saved(found) >= 2);
         let Some((period, times)) = best else {
-            entries.push(Entry::Link(&rest[0]));
+            entries.push(OutlineLine::Link(&rest[0]));
             at += 1;
             continue;
         };
         let end = period * times;
-        entries.extend(rest[..period].iter().map(Entry::Link));
-        entries.push(Entry::Again { n_links: period, n_times: times - 2 });
-        entries.extend(rest[end - period..end].iter().map(Entry::Link));
+        entries.extend(rest[..period].iter().map(OutlineLine::Link));
+        entries.push(OutlineLine::Again { n_links: period, n_times: times - 2 });
+        entries.extend(rest[end - period..end].iter().map(OutlineLine::Link));
         at += end;
     }
     entries
 }
 
 /// The [folded] links; of more than [`MAX_LINKS`] the first, the last, and between them those where the run takes another way or enters another file.
-pub fn outline(links: &[Link]) -> Vec<Entry<'_>> {
+pub fn outline(links: &[ReportLink]) -> Vec<OutlineLine<'_>> {
     let entries = folded(links);
     if entries.len() <= MAX_LINKS {
         return entries;
     }
     let last = links.len() - 1;
     let enters = |at: &usize| *at > 0 && links[*at].file != links[at - 1].file;
-    let decides = |at: &usize| links[*at].kind == Kind::Decision;
+    let decides = |at: &usize| links[*at].kind == EffectKind::Decision;
     let inner = 1..last;
     let mut points: Vec<usize> = inner.clone().filter(enters).take(MAX_POINTS - 1).collect();
     let others = inner.filter(decides).filter(|at| !points.contains(at)).collect::<Vec<_>>();
@@ -98,24 +98,25 @@ pub fn outline(links: &[Link]) -> Vec<Entry<'_>> {
     let mut next = 0;
     for point in points {
         if point > next {
-            shown.push(Entry::Left(point - next));
+            shown.push(OutlineLine::Left(point - next));
         }
-        shown.push(Entry::Link(&links[point]));
+        shown.push(OutlineLine::Link(&links[point]));
         next = point + 1;
     }
     shown
 }
 
 /// How many times a part of so many links stands at the beginning, one behind the other.
-fn times(links: &[Link], period: usize) -> usize {
-    let is_same =
-        |part: &&[Link]| part.len() == period && part.iter().zip(links).all(|(later, link)| is_repeated(later, link));
+fn times(links: &[ReportLink], period: usize) -> usize {
+    let is_same = |part: &&[ReportLink]| {
+        part.len() == period && part.iter().zip(links).all(|(later, link)| is_repeated(later, link))
+    };
     links.chunks(period).take_while(is_same).count()
 }
 
-fn is_repeated(later: &Link, link: &Link) -> bool {
-    let what = |link: &Link| (link.kind, link.line, link.which.part, link.in_change, link.kept);
-    let variable = |link: &Link| link.variable.as_ref().map(|variable| pattern(variable.as_bytes()));
+fn is_repeated(later: &ReportLink, link: &ReportLink) -> bool {
+    let what = |link: &ReportLink| (link.kind, link.line, link.which.part, link.in_change, link.kept);
+    let variable = |link: &ReportLink| link.variable.as_ref().map(|variable| pattern(variable.as_bytes()));
     what(later) == what(link)
         && (&later.file, &later.function) == (&link.file, &link.function)
         && variable(later) == variable(link)
@@ -133,14 +134,14 @@ fn pattern(variable: &[u8]) -> Vec<u8> {
     pattern
 }
 
-impl Chain {
+impl ReportChain {
     /// The chain in one sentence: where the change takes effect, the first decision of the same file that it turns, and the failure. `None` if the chain is short or does not begin with the change.
     pub fn in_short(&self) -> Option<String> {
         let text = &|text: &Untrusted| String::from_utf8_lossy(text.as_bytes()).into_owned();
         let (first, decision) = self.essence()?;
-        let place = |link: &Link| Some(format!("{}:{}", text(link.file.as_ref()?), link.line?));
+        let place = |link: &ReportLink| Some(format!("{}:{}", text(link.file.as_ref()?), link.line?));
         let difference = first.difference(text);
-        let effect = if first.kind == Kind::Change {
+        let effect = if first.kind == EffectKind::Change {
             difference.map(|difference| format!(", where {difference}")).unwrap_or_default()
         } else {
             let difference = difference.map(|difference| format!(" ({difference})")).unwrap_or_default();
@@ -152,11 +153,11 @@ impl Chain {
     }
 
     /// The links that the sentence tells: the first one, which is in the change, and a decision that is near it.
-    fn essence(&self) -> Option<(&Link, Option<&Link>)> {
+    fn essence(&self) -> Option<(&ReportLink, Option<&ReportLink>)> {
         const MIN_LINKS: usize = 5;
         let first = self.links.first().filter(|first| first.in_change && self.links.len() >= MIN_LINKS)?;
-        let is_near = |link: &&Link| link.kind == Kind::Decision && link.file == first.file;
-        let decision = if first.kind == Kind::Decision { None } else { self.links[1..].iter().find(is_near) };
+        let is_near = |link: &&ReportLink| link.kind == EffectKind::Decision && link.file == first.file;
+        let decision = if first.kind == EffectKind::Decision { None } else { self.links[1..].iter().find(is_near) };
         Some((first, decision))
     }
 }
@@ -167,15 +168,16 @@ mod tests {
     use crate::samples;
     use proptest::prelude::*;
 
-    fn links(lines: &[u64]) -> Vec<Link> {
+    fn links(lines: &[u64]) -> Vec<ReportLink> {
         let sample = samples::chain().links[1].clone();
-        let link = |(n, line): (u32, &u64)| Link { line: Some(*line), step: n, in_change: false, ..sample.clone() };
+        let link =
+            |(n, line): (u32, &u64)| ReportLink { line: Some(*line), step: n, in_change: false, ..sample.clone() };
         (0..).zip(lines).map(link).collect()
     }
 
-    fn shown(entries: &[Entry]) -> Vec<String> {
-        let text = |entry: &Entry| match entry {
-            Entry::Link(link) => format!("{}", link.step),
+    fn shown(entries: &[OutlineLine]) -> Vec<String> {
+        let text = |entry: &OutlineLine| match entry {
+            OutlineLine::Link(link) => format!("{}", link.step),
             other => other.words().unwrap(),
         };
         entries.iter().map(text).collect()
@@ -201,8 +203,8 @@ mod tests {
     #[test]
     fn a_long_chain_is_cut_down_to_its_turning_points() {
         let mut all = links(&(0..50).collect::<Vec<_>>());
-        all[10].kind = Kind::Decision;
-        all[40].kind = Kind::Decision;
+        all[10].kind = EffectKind::Decision;
+        all[40].kind = EffectKind::Decision;
         for link in &mut all[20..] {
             link.file = Some("other.c".into());
         }
@@ -216,13 +218,13 @@ mod tests {
         #[test]
         fn no_link_is_lost(lines in prop::collection::vec(0_u64..3, 0..60)) {
             let all = links(&lines);
-            let n_shown = |entries: Vec<Entry>| -> usize {
+            let n_shown = |entries: Vec<OutlineLine>| -> usize {
                 entries.iter().map(|entry| if entry.words().is_none() { 1 } else { entry.n_hidden() }).sum()
             };
             prop_assert_eq!(n_shown(folded(&all)), all.len());
             prop_assert_eq!(n_shown(outline(&all)), all.len());
             let steps: Vec<u32> = folded(&all).iter().filter_map(|entry| match entry {
-                Entry::Link(link) => Some(link.step),
+                OutlineLine::Link(link) => Some(link.step),
                 _ => None,
             }).collect();
             prop_assert!(steps.is_sorted());

@@ -6,27 +6,27 @@ use idd_base::revision::CommitId;
 
 /// The places of a finding.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Places {
+pub struct FindingPlaces {
     /// The commit of the line numbers.
     pub commit: CommitId,
     /// In the order of the patch.
-    pub places: Vec<Place>,
+    pub places: Vec<ReplacedLines>,
 }
 
 /// Adjacent lines of a file that are replaced together.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Place {
+pub struct ReplacedLines {
     /// The path.
     pub file: Untrusted,
     /// Its lines; `None` if the change is not one of lines.
-    pub lines: Option<Lines>,
+    pub lines: Option<LineRun>,
     /// What the change does to the file as a whole, in words, as `renamed from a.h`; empty if there are lines.
     pub whole: Untrusted,
 }
 
 /// A run of lines.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Lines {
+pub struct LineRun {
     /// The first line, from 1; 0 if it is not known. For an empty run, the line before which `instead` is inserted.
     pub begin: u64,
     /// Number of lines; 0 for an insertion.
@@ -37,7 +37,7 @@ pub struct Lines {
     pub instead: Untrusted,
 }
 
-impl Lines {
+impl LineRun {
     /// The last line; for an empty run, its first.
     pub fn end(&self) -> u64 {
         self.begin + self.count.saturating_sub(1)
@@ -62,21 +62,21 @@ pub(super) enum PatchSide {
 
 /// The places at HEAD if a fix or a revert was tested there; else those of the necessary change, or the sufficient one, in the
 /// first bad commit. `None` if nothing was reduced.
-pub fn places(report: &Report) -> Option<Places> {
+pub fn places(report: &Report) -> Option<FindingPlaces> {
     if let Some(fix) = report.reversal().filter(|fix| fix.complete) {
-        return Some(Places { commit: fix.commit, places: of_patch(&fix.patch, PatchSide::Older) });
+        return Some(FindingPlaces { commit: fix.commit, places: of_patch(&fix.patch, PatchSide::Older) });
     }
     let commit = report.first_bad.as_ref()?.commit.commit;
     let change = report.change.necessary.as_ref().or(report.change.sufficient.as_ref())?;
-    Some(Places { commit, places: of_patch(&change.patch, PatchSide::Newer) })
+    Some(FindingPlaces { commit, places: of_patch(&change.patch, PatchSide::Newer) })
 }
 
 /// The places of a patch on one side.
-pub(super) fn of_patch(patch: &Untrusted, side: PatchSide) -> Vec<Place> {
+pub(super) fn of_patch(patch: &Untrusted, side: PatchSide) -> Vec<ReplacedLines> {
     Patch::read(patch).files.iter().flat_map(|file| of_file(file, side)).collect()
 }
 
-fn of_file(file: &PatchFile, side: PatchSide) -> Vec<Place> {
+fn of_file(file: &PatchFile, side: PatchSide) -> Vec<ReplacedLines> {
     let path = &file.paths[usize::from(side == PatchSide::Newer)];
     let of_run = |run: &[PatchLine]| {
         let here = if side == PatchSide::Older { Sign::Removed } else { Sign::Added };
@@ -87,11 +87,11 @@ fn of_file(file: &PatchFile, side: PatchSide) -> Vec<Place> {
         };
         let begin = if side == PatchSide::Older { run[0].older } else { run[0].newer };
         let count = run.iter().filter(|line| line.sign == here).count() as u64;
-        let lines = Lines { begin: begin.into(), count, text: text(true), instead: text(false) };
-        Place { file: path.clone(), lines: Some(lines), whole: Untrusted::default() }
+        let lines = LineRun { begin: begin.into(), count, text: text(true), instead: text(false) };
+        ReplacedLines { file: path.clone(), lines: Some(lines), whole: Untrusted::default() }
     };
-    let places: Vec<Place> = file.runs().map(of_run).collect();
-    if places.is_empty() { vec![Place { file: path.clone(), lines: None, whole: whole(file) }] } else { places }
+    let places: Vec<ReplacedLines> = file.runs().map(of_run).collect();
+    if places.is_empty() { vec![ReplacedLines { file: path.clone(), lines: None, whole: whole(file) }] } else { places }
 }
 
 /// What a patch without lines does to a file, in words.
@@ -144,7 +144,7 @@ rename to new
 ";
 
     fn seen(side: PatchSide) -> Vec<String> {
-        let show = |place: Place| {
+        let show = |place: ReplacedLines| {
             let file = String::from_utf8(place.file.as_bytes().to_vec()).unwrap();
             let lines = place.lines.map(|lines| {
                 format!("{}+{} {:?}", lines.begin, lines.count, String::from_utf8_lossy(lines.instead.as_bytes()))

@@ -1,14 +1,15 @@
 //! Sample reports for tests.
 
-use crate::chain::{Chain, End, Failure, Figures, Kind, Link, Which};
+use crate::chain::{ChainBeginning, EffectKind, Figures, InstanceChoice, ReportChain, ReportLink, VisibleFailure};
 use crate::chop::{Chop, Size};
 use crate::explanation::{Explained, Explanation};
 use crate::invariants::Invariants;
-use crate::walk::Walk;
+use crate::walk::FinishedWalk;
 use crate::{
-    Artifacts, Change, ChangePlace, Changes, Commit, Control, Date, Direction, ErrorReport, Evidence, FailingTest,
-    FirstBad, Fix, Held, Probes, Range, Repair, Report, Rung, Scope, Signature, Status, Suite, Unit, Untrusted,
-    Verified, chop, invariants, walk,
+    CandidateRange, ChangePart, ChangePlace, Changes, ClaimEvidence, Commit, Date, ErrorReport, FailingTest,
+    FetchedArtifacts, FirstBad, HeldPath, HuntedFailure, PortRung, Probes, ReducedChange, RepairControl,
+    RepairDirection, Report, ReportedFix, ReportedRepair, ReportedScope, Status, Suite, Untrusted, Verified, chop,
+    invariants, walk,
 };
 use idd_base::outcome::{Outcome, Reason};
 use idd_base::revision::{CommitId, TreeId};
@@ -28,12 +29,12 @@ fn patch(removed: &str, added: &str) -> Untrusted {
     format!("{header} int n = 0;\n-{removed}\n+{added}\n return n;\n").into()
 }
 
-fn change() -> Change {
-    Change {
+fn change() -> ReducedChange {
+    ReducedChange {
         patch: patch("while (n < max)", "while (n <= max)"),
         lines: 2,
         files: vec!["src/parse.c".into()],
-        units: vec![Unit {
+        units: vec![ChangePart {
             commit: Some(CommitId::sha1([0x33; 20])),
             file: "src/parse.c".into(),
             lines: 2,
@@ -57,7 +58,7 @@ pub fn found() -> Report {
         proved: true,
         culprits: vec![commit(0x33, "parse: accept empty fields")],
         change: Changes { sufficient: Some(change()), necessary: Some(change()), ends },
-        fix: Some(Fix {
+        fix: Some(ReportedFix {
             commit: CommitId::sha1([0x44; 20]),
             complete: true,
             patch: patch("while (n <= max)", "while (n < max)"),
@@ -65,24 +66,24 @@ pub fn found() -> Report {
             tested: Outcome::Pass,
             culprit_lines: 40,
             suite: Suite::NotRun,
-            rung: Rung::Syntax,
-            scope: Scope::Declarations,
+            rung: PortRung::Syntax,
+            scope: ReportedScope::Declarations,
             reverts: None,
             tests: Vec::new(),
             fails: Vec::new(),
             stopped_by: None,
             complaints: Vec::new(),
         }),
-        repairs: vec![Repair {
+        repairs: vec![ReportedRepair {
             commit: CommitId::sha1([0x22; 20]),
             source: CommitId::sha1([0x33; 20]),
-            direction: Direction::Newer,
+            direction: RepairDirection::Newer,
             lines: 1,
             patch: b"--- a/caf\xe9.h\n".as_slice().into(),
-            control: Control::Held,
+            control: RepairControl::Held,
         }],
         evidence: vec![
-            Evidence {
+            ClaimEvidence {
                 claim: "good passes".into(),
                 commit: Some(CommitId::sha1([0x22; 20])),
                 tree: Some(TreeId::sha1([0x2a; 20])),
@@ -92,7 +93,7 @@ pub fn found() -> Report {
                 verified: Verified::Verified,
                 place: None,
             },
-            Evidence {
+            ClaimEvidence {
                 claim: "good + sufficient fails".into(),
                 commit: None,
                 tree: None,
@@ -106,7 +107,7 @@ pub fn found() -> Report {
         held: vec![held()],
         in_place: Some(true),
         notes: vec!["The signature is the exit code only.".into()],
-        artifacts: Some(Artifacts {
+        artifacts: Some(FetchedArtifacts {
             fetched: 4,
             cached: 2,
             absent: 3,
@@ -137,8 +138,8 @@ pub fn found() -> Report {
     }
 }
 
-fn held() -> Held {
-    Held { path: "test.sh".into(), changed: Some(true), in_good: Some(true), in_bad: Some(true), beside: false }
+fn held() -> HeldPath {
+    HeldPath { path: "test.sh".into(), changed: Some(true), in_good: Some(true), in_bad: Some(true), beside: false }
 }
 
 /// A hunt that could not name one commit, with hostile text.
@@ -146,8 +147,10 @@ pub fn range() -> Report {
     Report {
         bad: Some(commit(0x44, "release: 1.4")),
         last_good: Some(commit(0x11, "parse: split lines")),
-        signature: Some(Signature { ending: "signal 11".into(), test: None, line: None, compared: None }),
-        range: Some(Range { candidates: vec![commit(0x33, "evil \x1b[2J\u{202e}subject"), commit(0x22, "wip")] }),
+        signature: Some(HuntedFailure { ending: "signal 11".into(), test: None, line: None, compared: None }),
+        range: Some(CandidateRange {
+            candidates: vec![commit(0x33, "evil \x1b[2J\u{202e}subject"), commit(0x22, "wip")],
+        }),
         probes: Probes { run: 9, search: 9, ..Probes::default() },
         seconds: 185.0,
         ..Report::new(Status::Range, "The first bad commit is one of 2 that cannot be told apart.")
@@ -158,7 +161,7 @@ pub fn range() -> Report {
 pub fn never_passed() -> Report {
     Report {
         bad: Some(commit(0x44, "release: 1.4")),
-        signature: Some(Signature { ending: "exit code 2".into(), test: None, line: None, compared: None }),
+        signature: Some(HuntedFailure { ending: "exit code 2".into(), test: None, line: None, compared: None }),
         notes: vec!["The oldest revision was probed without holding `test.sh` too.".into()],
         probes: Probes { run: 7, cached: 1, search: 5, reproduce: 2, ..Probes::default() },
         seconds: 3.21,
@@ -194,7 +197,7 @@ pub fn error() -> Report {
 /// [`found`], with a claim that proves the failing version of [`explanations`].
 pub fn explained() -> Report {
     let mut report = found();
-    report.evidence.push(Evidence {
+    report.evidence.push(ClaimEvidence {
         claim: "the first bad revision fails".into(),
         commit: Some(CommitId::sha1([0x33; 20])),
         tree: Some(TreeId::sha1([0x3a; 20])),
@@ -241,8 +244,8 @@ pub fn told() -> Value {
 }
 
 /// The chain of [`told`].
-pub fn chain() -> Chain {
-    let link = |kind, line: u32, variable: Option<&str>, value: &str, reference: &str, in_change| Link {
+pub fn chain() -> ReportChain {
+    let link = |kind, line: u32, variable: Option<&str>, value: &str, reference: &str, in_change| ReportLink {
         kind,
         file: Some("src/parse.c".into()),
         line: Some(line.into()),
@@ -256,30 +259,30 @@ pub fn chain() -> Chain {
         kept: false,
         tested: None,
         replaced: false,
-        which: Which { part: None, instance: Some(u64::from(line) - 7), of: Some(5) },
+        which: InstanceChoice { part: None, instance: Some(u64::from(line) - 7), of: Some(5) },
         text: None,
         was: None,
     };
-    Chain {
+    ReportChain {
         bad: "3333333333".into(),
         good: "the same revision without the necessary change".into(),
         switched: None,
         summary: None,
         links: vec![
-            link(Kind::Decision, 8, None, "true", "false", true),
-            link(Kind::Value, 9, Some("n"), "5", "4 <b>`x`|</b>", false),
-            link(Kind::Return, 12, Some("parse"), "5", "4", false),
+            link(EffectKind::Decision, 8, None, "true", "false", true),
+            link(EffectKind::Value, 9, Some("n"), "5", "4 <b>`x`|</b>", false),
+            link(EffectKind::Return, 12, Some("parse"), "5", "4", false),
         ],
         sets: Vec::new(),
-        end: End::Benign,
+        end: ChainBeginning::Benign,
         beginning: Some("Nothing before it is needed: what the change does begins here.".into()),
-        failure: Failure {
+        failure: VisibleFailure {
             what: "the program says \"5\" (reference \"4\")".into(),
             file: Some("src/main.c".into()),
             line: Some(3),
             step: 20,
             in_change: false,
-            which: Which { part: None, instance: Some(1), of: Some(1) },
+            which: InstanceChoice { part: None, instance: Some(1), of: Some(1) },
         },
         figures: Figures {
             n_steps: 20,
@@ -300,7 +303,7 @@ pub fn chain() -> Chain {
 /// A chop of three lines, one of them changed, and a constant.
 pub fn chop() -> Chop {
     let line =
-        |(file, function): (&str, &str), line: u32, is_changed, source: Option<&str>, values: &[&str]| chop::Line {
+        |(file, function): (&str, &str), line: u32, is_changed, source: Option<&str>, values: &[&str]| chop::ChopLine {
             file: file.into(),
             line,
             function: function.into(),
@@ -321,7 +324,7 @@ pub fn chop() -> Chop {
         ending: "exit code 1".into(),
         failure: "byte 3 of standard output (line 1), which step 27 printed".into(),
         inputs: vec!["in.txt".into(), "standard input".into()],
-        reduced: vec![chop::Reduced {
+        reduced: vec![chop::ReducedInput {
             name: "in.txt".into(),
             n_bytes_before: 63,
             n_bytes: 3,
@@ -345,8 +348,8 @@ pub fn chop() -> Chop {
 }
 
 /// A walk.
-pub fn walk() -> Walk {
-    let step = |step, line, source: Option<&str>, wrong: &str, values: &[&str]| walk::Step {
+pub fn walk() -> FinishedWalk {
+    let step = |step, line, source: Option<&str>, wrong: &str, values: &[&str]| walk::WrongStep {
         step,
         file: Some("src/parse.c".into()),
         line: Some(line),
@@ -355,8 +358,8 @@ pub fn walk() -> Walk {
         wrong: wrong.into(),
         values: values.iter().map(|value| Untrusted::from(*value)).collect(),
     };
-    Walk {
-        fault: walk::Fault::Value,
+    FinishedWalk {
+        fault: walk::StepFault::Value,
         n_answers: 3,
         steps: vec![
             step(12, 8, Some("n = max - 1;"), "computes a wrong value", &["max = 4", "n = <1>"]),
@@ -368,7 +371,7 @@ pub fn walk() -> Walk {
 /// An abstract slice: the initial value of a global variable, a changed line, and the failure.
 pub fn invariants() -> Invariants {
     let texts = |texts: &[&str]| texts.iter().map(|text| Untrusted::from(*text)).collect::<Vec<_>>();
-    let statement = |step, line, function: &str, source: Option<&str>| invariants::Statement {
+    let statement = |step, line, function: &str, source: Option<&str>| invariants::InvariantStatement {
         step,
         file: Some("src/parse.c".into()),
         line: Some(line),
@@ -399,7 +402,7 @@ pub fn invariants() -> Invariants {
         slice: Size { n_statements: 3, n_lines: 3, n_steps: 3 },
         statements: vec![
             statement(0, 2, "initial value of max", Some("int max = 4;")),
-            invariants::Statement {
+            invariants::InvariantStatement {
                 is_changed: true,
                 is_unknown: true,
                 invariant: texts(&["max == 4"]),
@@ -411,7 +414,7 @@ pub fn invariants() -> Invariants {
                 },
                 ..statement(13, 8, "parse", Some("n = max + 1;"))
             },
-            invariants::Statement {
+            invariants::InvariantStatement {
                 invariant: texts(&["n > 4", "text[<b>`x`|</b>] == '&'"]),
                 values: texts(&["n = 5", "text[<b>`x`|</b>] = '&'"]),
                 skipped: invariants::Skipped {
@@ -426,7 +429,7 @@ pub fn invariants() -> Invariants {
         is_partial: false,
         n_questions: 5,
         n_unknown: 1,
-        verified: Some(invariants::Verified { solver: "z3".into(), n_proved: 2, n_refuted: 0, n_unknown: 1 }),
+        verified: Some(invariants::SolverResult { solver: "z3".into(), n_proved: 2, n_refuted: 0, n_unknown: 1 }),
         has_change: Some(true),
         remarks: texts(&["Assumed: no signed overflow in src/parse.c, line 8."]),
     }
@@ -453,8 +456,8 @@ pub fn explanations() -> Vec<Explained> {
     all.into_iter().map(of_hunt).collect()
 }
 
-fn signature(line: &str) -> Signature {
-    Signature {
+fn signature(line: &str) -> HuntedFailure {
+    HuntedFailure {
         ending: "exit code 1".into(),
         test: Some(FailingTest { runner: "ctest".to_owned(), name: "parse_fields".into() }),
         line: Some(line.into()),

@@ -10,13 +10,13 @@ use std::io::Write;
 
 use serde_json::{Value, json};
 
-use crate::chain::{Chain, Kind, Link, Which};
+use crate::chain::{EffectKind, InstanceChoice, ReportChain, ReportLink};
 use crate::chop::Chop;
 use crate::escape::Terminal;
 use crate::explanation::{Explained, Explanation};
 use crate::forge::encoded;
 use crate::json::write_line;
-use crate::places::{Lines, Place, places};
+use crate::places::{LineRun, ReplacedLines, places};
 use crate::{Report, Untrusted, chop, invariants, summary, walk};
 use idd_base::revision::CommitId;
 
@@ -31,7 +31,7 @@ const ROOT: &str = "%SRCROOT%";
 pub type Find<'f> = &'f mut dyn FnMut(&Explained, CommitId, (&Untrusted, u64)) -> Option<(Untrusted, u64)>;
 
 /// The code flow that is made of an explanation.
-struct Flow<'f, 'e> {
+struct CodeFlow<'f, 'e> {
     explained: &'e Explained,
     /// The commit of the results.
     commit: Option<CommitId>,
@@ -59,7 +59,7 @@ pub fn write(
         first["fixes"] = json!([fix]);
     }
     if let Some(first) = results.first_mut() {
-        let flow = |explained| code_flow(&mut Flow { explained, commit, find: &mut *find });
+        let flow = |explained| code_flow(&mut CodeFlow { explained, commit, find: &mut *find });
         let code_flows: Vec<Value> = explanations.iter().filter_map(flow).collect();
         if !code_flows.is_empty() {
             first["codeFlows"] = code_flows.into();
@@ -112,7 +112,7 @@ fn invocation(report: &Report) -> Value {
     })
 }
 
-fn result(report: &Report, test: &Untrusted, nth: usize, place: &Place) -> Value {
+fn result(report: &Report, test: &Untrusted, nth: usize, place: &ReplacedLines) -> Value {
     let mut physical = json!({ "artifactLocation": artifact(&place.file) });
     if let Some(lines) = &place.lines {
         physical["region"] = region(lines);
@@ -128,7 +128,7 @@ fn result(report: &Report, test: &Untrusted, nth: usize, place: &Place) -> Value
 }
 
 /// The statements of an explanation in the order of their execution; `None` if it has no statement.
-fn code_flow(flow: &mut Flow<'_, '_>) -> Option<Value> {
+fn code_flow(flow: &mut CodeFlow<'_, '_>) -> Option<Value> {
     let (explained, commit) = (flow.explained, flow.commit.unwrap_or(flow.explained.commit));
     let (sentence, mut locations) = match &explained.explanation {
         Explanation::Chain(chain) => of_chain(chain, flow),
@@ -153,7 +153,7 @@ fn code_flow(flow: &mut Flow<'_, '_>) -> Option<Value> {
 }
 
 /// A sentence, and the chain from the change to the failure with the values of each statement.
-fn of_chain(chain: &Chain, flow: &mut Flow<'_, '_>) -> (String, Vec<Value>) {
+fn of_chain(chain: &ReportChain, flow: &mut CodeFlow<'_, '_>) -> (String, Vec<Value>) {
     let mut locations: Vec<Value> = chain.links.iter().map(|one| link(one, flow)).collect();
     let failure = &chain.failure;
     let what = format!("thus {}{}", Terminal.line(&failure.what), which(failure.which));
@@ -162,22 +162,22 @@ fn of_chain(chain: &Chain, flow: &mut Flow<'_, '_>) -> (String, Vec<Value>) {
     (format!("How the change leads to the failure: {bad} compared with {good}."), locations)
 }
 
-fn link(link: &Link, flow: &mut Flow<'_, '_>) -> Value {
+fn link(link: &ReportLink, flow: &mut CodeFlow<'_, '_>) -> Value {
     let clause = format!("{}{}", link.clause(&|text| Terminal.line(text)), which(link.which));
     let place = (link.file.as_ref(), link.line);
     let mut location = flow.location(place, link.function.as_ref(), &clause, link.in_change);
-    if let (Some(variable), Kind::Value) = (&link.variable, link.kind) {
+    if let (Some(variable), EffectKind::Value) = (&link.variable, link.kind) {
         location["state"] = json!({ Terminal.line(variable): { "text": Terminal.line(&link.value) } });
     }
     location
 }
 
-fn which(which: Which) -> String {
+fn which(which: InstanceChoice) -> String {
     which.words().map_or_else(String::new, |words| format!(", {words}"))
 }
 
 /// A sentence, and the lines of a chop and of its constants in the order of their last steps.
-fn of_chop(chop: &Chop, flow: &mut Flow<'_, '_>) -> (String, Vec<Value>) {
+fn of_chop(chop: &Chop, flow: &mut CodeFlow<'_, '_>) -> (String, Vec<Value>) {
     let constants = chop.constant_lines.iter().map(|line| (line, ", depends on no input"));
     let mut lines: Vec<_> = chop.lines.iter().map(|line| (line, "")).chain(constants).collect();
     lines.sort_by_key(|(line, _)| line.last);
@@ -185,7 +185,7 @@ fn of_chop(chop: &Chop, flow: &mut Flow<'_, '_>) -> (String, Vec<Value>) {
     (sentence, lines.into_iter().map(|(one, kind)| line(one, kind, flow)).collect())
 }
 
-fn line(line: &chop::Line, kind: &str, flow: &mut Flow<'_, '_>) -> Value {
+fn line(line: &chop::ChopLine, kind: &str, flow: &mut CodeFlow<'_, '_>) -> Value {
     let (source, values) = (source(line.source.as_ref()), Terminal.lines(&line.values, ", "));
     let values = if line.values.is_empty() { values } else { format!(" ({values})") };
     let place = (Some(&line.file), Some(u64::from(line.line)).filter(|line| *line > 0));
@@ -195,13 +195,13 @@ fn line(line: &chop::Line, kind: &str, flow: &mut Flow<'_, '_>) -> Value {
     location
 }
 
-fn step(step: &walk::Step, flow: &mut Flow<'_, '_>) -> Value {
+fn step(step: &walk::WrongStep, flow: &mut CodeFlow<'_, '_>) -> Value {
     let text = format!("{}: {}", source(step.source.as_ref()), Terminal.line(&step.wrong));
     flow.location((step.file.as_ref(), step.line.map(u64::from)), Some(&step.function), &text, false)
 }
 
 /// A statement of an abstract slice with the invariant before it.
-fn statement(statement: &invariants::Statement, flow: &mut Flow<'_, '_>) -> Value {
+fn statement(statement: &invariants::InvariantStatement, flow: &mut CodeFlow<'_, '_>) -> Value {
     let source = source(statement.source.as_ref());
     let text = match statement.invariant.as_slice() {
         [] if statement.is_initial() => format!("{source} ({})", Terminal.line(&statement.function)),
@@ -226,7 +226,7 @@ fn state(values: &[Untrusted]) -> Value {
     named.map(|(name, value)| (name.to_owned(), json!({ "text": value }))).collect()
 }
 
-impl Flow<'_, '_> {
+impl CodeFlow<'_, '_> {
     /// A location in the commit of the results. A line that is not there any more is named in the text only.
     ///
     /// - `place`: path and line in the explained version, as far as known. A path outside of the repository is absolute.
@@ -283,7 +283,7 @@ fn artifact(file: &Untrusted) -> Value {
 }
 
 /// The fix, if all its places are lines.
-fn fix(places: &[Place]) -> Option<Value> {
+fn fix(places: &[ReplacedLines]) -> Option<Value> {
     let mut changes = Vec::new();
     for of_file in places.chunk_by(|one, two| one.file == two.file) {
         let lines = of_file.iter().map(|place| place.lines.as_ref()).collect::<Option<Vec<_>>>()?;
@@ -300,12 +300,12 @@ fn fix(places: &[Place]) -> Option<Value> {
 }
 
 /// The lines for people: an empty run has the line before which something is missing.
-fn region(lines: &Lines) -> Value {
+fn region(lines: &LineRun) -> Value {
     json!({ "startLine": lines.begin, "endLine": lines.end() })
 }
 
 /// The lines with their ends: from the first column of the first one to the first column after the last one.
-fn deleted(lines: &Lines) -> Value {
+fn deleted(lines: &LineRun) -> Value {
     let end = lines.begin.saturating_add(lines.count);
     json!({ "startLine": lines.begin, "startColumn": 1, "endLine": end, "endColumn": 1 })
 }

@@ -45,7 +45,7 @@ pub enum Status {
 
 /// One row of the table.
 #[derive(Debug, Clone, Copy)]
-pub struct Row {
+pub struct StatusRow {
     /// The status.
     pub status: Status,
     /// Its stable word, as used in JSON.
@@ -56,12 +56,12 @@ pub struct Row {
     pub meaning: &'static str,
 }
 
-const fn row(status: Status, word: &'static str, code: u8, meaning: &'static str) -> Row {
-    Row { status, word, code, meaning }
+const fn row(status: Status, word: &'static str, code: u8, meaning: &'static str) -> StatusRow {
+    StatusRow { status, word, code, meaning }
 }
 
 /// Every status, in the order of the exit codes.
-pub const TABLE: [Row; 16] = [
+pub const TABLE: [StatusRow; 16] = [
     row(Status::Found, "found", 0, "The change that broke the test was found."),
     row(Status::Culprit, "culprit", 0, "The first bad commit is known; the hunt goes on, or was stopped after that."),
     row(Status::Running, "running", 0, "The hunt is running; `git idd status` prints what is known."),
@@ -81,7 +81,7 @@ pub const TABLE: [Row; 16] = [
 ];
 
 impl Status {
-    fn row(self) -> &'static Row {
+    fn row(self) -> &'static StatusRow {
         TABLE.iter().find(|row| row.status == self).expect("the table has a row for each status")
     }
 

@@ -1,6 +1,6 @@
 //! The course of a hunt in a report: the tests in their order, and their outcomes.
 
-use crate::lineage::Node;
+use crate::lineage::LineageNode;
 use crate::{Commit, Untrusted};
 use idd_base::outcome::Outcome;
 use idd_base::revision::CommitId;
@@ -9,35 +9,35 @@ use idd_base::revision::CommitId;
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Story {
     /// The important revisions, newest first.
-    pub revisions: Vec<Revision>,
+    pub revisions: Vec<TestedStory>,
     /// The number of revisions with a verdict; some of them may not be in `revisions`.
     pub n_tested: usize,
     /// The answers that the search used, in its order.
-    pub answers: Vec<Answer>,
-    /// The outputs that [`Seen::output`] names, each once.
+    pub answers: Vec<UsedAnswer>,
+    /// The outputs that [`ProbeRun::output`] names, each once.
     pub outputs: Vec<Untrusted>,
     /// The reductions, in their order.
-    pub reductions: Vec<Reduction>,
+    pub reductions: Vec<ReductionStory>,
     /// The whole difference of the first bad commit, if there is one.
     pub culprit: Option<Untrusted>,
     /// Source files that the explanation names.
-    pub sources: Vec<Source>,
+    pub sources: Vec<FilePart>,
 }
 
 /// A revision that was tested, or that the finding or the graph needs.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Revision {
+pub struct TestedStory {
     /// The commit.
     pub commit: Commit,
     /// Its place in the graph; the index of this revision is that of its node.
-    pub node: Node,
+    pub node: LineageNode,
     /// Its verdict, if it was tested.
-    pub verdict: Option<Verdict>,
+    pub verdict: Option<RevisionVerdict>,
 }
 
 /// The verdict on a revision.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Verdict {
+pub struct RevisionVerdict {
     /// The outcome.
     pub outcome: Outcome,
     /// Whether it needed a repair.
@@ -48,7 +48,7 @@ pub struct Verdict {
 
 /// An answer that the search used.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Answer {
+pub struct UsedAnswer {
     /// Its purpose, as in [`Probes`](crate::Probes).
     pub phase: Untrusted,
     /// The revision of the tree.
@@ -58,12 +58,12 @@ pub struct Answer {
     /// Whether it is from an earlier hunt.
     pub is_known: bool,
     /// The run, if its data still exist.
-    pub seen: Option<Seen>,
+    pub seen: Option<ProbeRun>,
 }
 
 /// The run of a probe.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Seen {
+pub struct ProbeRun {
     /// The command that ended it, and its ending: `test: exit code 1`.
     pub ending: String,
     /// Wall time of build and test.
@@ -76,7 +76,7 @@ pub struct Seen {
 
 /// A reduction.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Reduction {
+pub struct ReductionStory {
     /// The reduced change, in words.
     pub what: Untrusted,
     /// The revision of the change.
@@ -89,7 +89,7 @@ pub struct Reduction {
 
 /// A part of a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Source {
+pub struct FilePart {
     /// Its path.
     pub file: Untrusted,
     /// The known lines, with their numbers from 1, in order.

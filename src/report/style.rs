@@ -10,7 +10,7 @@ pub struct Style {
 
 /// The role of a piece of text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Role {
+pub enum TextRole {
     /// The id of a commit.
     Commit,
     /// A heading, or the header of a file in a patch.
@@ -27,7 +27,7 @@ pub enum Role {
     Faint,
 }
 
-impl Role {
+impl TextRole {
     fn code(self) -> &'static str {
         match self {
             Self::Commit | Self::Warning => "33",
@@ -48,12 +48,12 @@ impl Style {
     pub const COLOURED: Self = Self { is_coloured: true };
 
     /// `text` in the colour of `role`. `text` must be escaped already.
-    pub fn paint<T: fmt::Display>(self, role: Role, text: T) -> Painted<T> {
+    pub fn paint<T: fmt::Display>(self, role: TextRole, text: T) -> Painted<T> {
         Painted { style: self, role, text }
     }
 
     /// The escape sequences before and after text in the colour of `role`.
-    pub fn brackets(self, role: Role) -> (String, &'static str) {
+    pub fn brackets(self, role: TextRole) -> (String, &'static str) {
         if self.is_coloured { (format!("\x1b[{}m", role.code()), "\x1b[m") } else { (String::new(), "") }
     }
 }
@@ -62,7 +62,7 @@ impl Style {
 #[derive(Debug)]
 pub struct Painted<T> {
     style: Style,
-    role: Role,
+    role: TextRole,
     text: T,
 }
 
@@ -79,7 +79,7 @@ mod tests {
 
     #[test]
     fn colour_is_there_only_when_it_is_asked_for() {
-        assert_eq!(Style::PLAIN.paint(Role::Added, "+x").to_string(), "+x");
-        assert_eq!(Style::COLOURED.paint(Role::Added, "+x").to_string(), "\x1b[32m+x\x1b[m");
+        assert_eq!(Style::PLAIN.paint(TextRole::Added, "+x").to_string(), "+x");
+        assert_eq!(Style::COLOURED.paint(TextRole::Added, "+x").to_string(), "\x1b[32m+x\x1b[m");
     }
 }

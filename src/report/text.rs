@@ -16,11 +16,11 @@ use crate::escape::Terminal;
 use crate::explanation::Explained;
 use crate::phrase::place;
 use crate::places::{PatchSide, of_patch};
-use crate::style::{Role, Style};
+use crate::style::{Style, TextRole};
 use crate::views::{ChangeView, is_marked_in_part, is_marked_whole, views};
 use crate::{
-    Artifacts, Change, ChangePlace, Changes, Commit, Control, Direction, Evidence, Fix, Noise, Probes, Repair, Report,
-    Rung, Status, Suite, Unit, Untrusted,
+    ChangePart, ChangePlace, Changes, ClaimEvidence, Commit, FetchedArtifacts, PortRung, Probes, ReducedChange,
+    RepairControl, RepairDirection, Report, ReportedFix, ReportedNoise, ReportedRepair, Status, Suite, Untrusted,
 };
 use idd_base::outcome::{Outcome, Reason};
 use idd_base::plural::count;
@@ -28,13 +28,13 @@ use idd_base::sought::Sought;
 
 /// The look of the text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Look {
+pub struct TextLook {
     /// Colour.
     pub style: Style,
     /// Whether patches are written byte for byte, so that `git apply` accepts them: only if stdout is no terminal.
     pub is_raw: bool,
     /// The amount.
-    pub detail: Detail,
+    pub detail: DetailLevel,
     /// The columns of the terminal: longer lines are cut, and longer sentences broken. `None` if stdout is no terminal.
     pub columns: Option<usize>,
     /// Whether there is a newer hunt: commands that go on with a hunt name this one.
@@ -43,7 +43,7 @@ pub struct Look {
 
 /// How much of a report is printed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Detail {
+pub enum DetailLevel {
     /// What fits on a screen.
     Screen,
     /// Patches, fixes, evidence and costs in full.
@@ -53,11 +53,11 @@ pub enum Detail {
 }
 
 /// Writes `report` for people, on a [`screen`] with the reason for the failure by one of `explanations`.
-pub fn write(report: &Report, explanations: &[Explained], look: Look, out: &mut dyn Write) -> io::Result<()> {
-    if look.detail == Detail::Screen {
+pub fn write(report: &Report, explanations: &[Explained], look: TextLook, out: &mut dyn Write) -> io::Result<()> {
+    if look.detail == DetailLevel::Screen {
         return screen::write(report, explanations, look, out);
     }
-    let mut page = Page::new(report, look);
+    let mut page = TextPage::new(report, look);
     page.headline();
     page.facts();
     page.body();
@@ -65,28 +65,33 @@ pub fn write(report: &Report, explanations: &[Explained], look: Look, out: &mut 
 }
 
 /// Writes `report` as [`write`](fn@write) does on a screen, without the next commands: for a reader who has no command line.
-pub fn write_answer(report: &Report, explanations: &[Explained], look: Look, out: &mut dyn Write) -> io::Result<()> {
+pub fn write_answer(
+    report: &Report,
+    explanations: &[Explained],
+    look: TextLook,
+    out: &mut dyn Write,
+) -> io::Result<()> {
     screen::write_answer(report, explanations, look, out)
 }
 
 /// Writes the beginning of [`write`](fn@write), which is known as soon as the first bad commit is proved: the commit,
 /// its neighbours, and the failure.
-pub fn write_culprit(report: &Report, look: Look, out: &mut dyn Write) -> io::Result<()> {
-    if look.detail == Detail::Screen {
+pub fn write_culprit(report: &Report, look: TextLook, out: &mut dyn Write) -> io::Result<()> {
+    if look.detail == DetailLevel::Screen {
         return screen::write_culprit(report, look, out);
     }
-    let mut page = Page::new(report, look);
+    let mut page = TextPage::new(report, look);
     page.rows(culprit(report, look.style, None));
     page.facts();
     out.write_all(&page.text)
 }
 
 /// Writes the rest of [`write`](fn@write), after the part of [`write_culprit`].
-pub fn write_rest(report: &Report, explanations: &[Explained], look: Look, out: &mut dyn Write) -> io::Result<()> {
-    if look.detail == Detail::Screen {
+pub fn write_rest(report: &Report, explanations: &[Explained], look: TextLook, out: &mut dyn Write) -> io::Result<()> {
+    if look.detail == DetailLevel::Screen {
         return screen::write_rest(report, explanations, look, out);
     }
-    let mut page = Page::new(report, look);
+    let mut page = TextPage::new(report, look);
     if is_found(report.status) {
         page.others();
     } else {
@@ -97,14 +102,14 @@ pub fn write_rest(report: &Report, explanations: &[Explained], look: Look, out: 
 }
 
 /// The full text, as far as it is written.
-struct Page<'r> {
+struct TextPage<'r> {
     report: &'r Report,
-    look: Look,
+    look: TextLook,
     text: Vec<u8>,
 }
 
-impl<'r> Page<'r> {
-    fn new(report: &'r Report, look: Look) -> Self {
+impl<'r> TextPage<'r> {
+    fn new(report: &'r Report, look: TextLook) -> Self {
         Self { report, look, text: Vec::new() }
     }
 
@@ -117,7 +122,7 @@ impl<'r> Page<'r> {
     }
 
     fn heading(&mut self, title: &str) {
-        let heading = self.look.style.paint(Role::Heading, format!("{title}:"));
+        let heading = self.look.style.paint(TextRole::Heading, format!("{title}:"));
         self.row(format!("\n{heading}"));
     }
 
@@ -206,7 +211,7 @@ impl<'r> Page<'r> {
             self.rows(change.units.iter().map(|unit| {
                 let commit = unit.commit.map_or_else(|| "?".to_owned(), |commit| commit.short());
                 let (file, lines) = (Terminal.line(&unit.file), count(unit.lines, "line"));
-                format!("  {} {file} ({lines})", style.paint(Role::Commit, commit))
+                format!("  {} {file} ({lines})", style.paint(TextRole::Commit, commit))
             }));
         }
         self.patch(&change.patch, &change.marked);
@@ -226,14 +231,15 @@ impl<'r> Page<'r> {
     }
 
     /// The outcome without each unit of a change, with `--verbose`.
-    fn units(&mut self, title: &str, change: &Change) {
-        if self.look.detail != Detail::Verbose || change.units.iter().all(|unit| unit.without.is_none()) {
+    fn units(&mut self, title: &str, change: &ReducedChange) {
+        if self.look.detail != DetailLevel::Verbose || change.units.iter().all(|unit| unit.without.is_none()) {
             return;
         }
         let find = self.report.find;
-        let shown = |unit: &Unit| unit.without.map_or_else(|| "not seen".to_owned(), |outcome| find.outcome(outcome));
+        let shown =
+            |unit: &ChangePart| unit.without.map_or_else(|| "not seen".to_owned(), |outcome| find.outcome(outcome));
         let width = change.units.iter().map(|unit| shown(unit).len()).max().unwrap_or(0);
-        let row = |unit: &Unit| {
+        let row = |unit: &ChangePart| {
             let mut lines = unit.text.as_bytes().split_inclusive(|byte| *byte == b'\n');
             let first = lines
                 .next()
@@ -246,17 +252,17 @@ impl<'r> Page<'r> {
     }
 
     fn repairs(&mut self) {
-        let row = |repair: &Repair| {
+        let row = |repair: &ReportedRepair| {
             let direction = match repair.direction {
-                Direction::Newer => "newer",
-                Direction::Older => "older",
+                RepairDirection::Newer => "newer",
+                RepairDirection::Older => "older",
             };
             let control = match repair.control {
-                Control::Held => "known verdict unchanged",
-                Control::Flipped => "it reverses a known verdict",
-                Control::Provisional => "not checked: there was no known verdict to check it against",
+                RepairControl::Held => "known verdict unchanged",
+                RepairControl::Flipped => "it reverses a known verdict",
+                RepairControl::Provisional => "not checked: there was no known verdict to check it against",
             };
-            let commit = self.look.style.paint(Role::Commit, repair.commit.short());
+            let commit = self.look.style.paint(TextRole::Commit, repair.commit.short());
             let lines = count(repair.lines, "line");
             format!("  {commit}: {lines} of the {direction} {}, {control}", repair.source.short())
         };
@@ -279,11 +285,11 @@ impl<'r> Page<'r> {
             Suite::NotRun => "Only this command was run with the fix, no suite (`--suite`).",
         };
         let rung = match fix.rung {
-            Rung::Merge => "",
-            Rung::Lines => "It was carried there line by line, since a merge conflicts.\n",
-            Rung::Syntax => "It was carried there by syntax, since a merge conflicts.\n",
-            Rung::Renamed => "It was carried there by syntax and with new names, since a merge conflicts.\n",
-            Rung::Reduced => "Where it could not be carried further, a new reduction found it.\n",
+            PortRung::Merge => "",
+            PortRung::Lines => "It was carried there line by line, since a merge conflicts.\n",
+            PortRung::Syntax => "It was carried there by syntax, since a merge conflicts.\n",
+            PortRung::Renamed => "It was carried there by syntax and with new names, since a merge conflicts.\n",
+            PortRung::Reduced => "Where it could not be carried further, a new reduction found it.\n",
         };
         let (lines, scope) = (count(fix.lines, "line"), fix.scope.words());
         self.heading(&format!("Fix for {place} ({lines}: {scope}; tested: {})", fix.tested));
@@ -295,8 +301,8 @@ impl<'r> Page<'r> {
     /// All reversals that were tried, if none is recommended or with `--verbose`.
     fn fixes(&mut self) {
         let report = self.report;
-        let is_asked = self.look.detail == Detail::Verbose || (report.fix.is_none() && is_found(report.status));
-        let rows = |fix: &Fix| {
+        let is_asked = self.look.detail == DetailLevel::Verbose || (report.fix.is_none() && is_found(report.status));
+        let rows = |fix: &ReportedFix| {
             let row = match &fix.reverts {
                 Some(reverted) => format!("  {}\n    {}", name(reverted, self.look), tried(fix)),
                 None => format!("  {:<12}  {}", fix.scope.word(), tried(fix)),
@@ -315,14 +321,14 @@ impl<'r> Page<'r> {
         let claims: Vec<String> = evidence.iter().map(|evidence| Terminal.line(&evidence.claim)).collect();
         let width = claims.iter().map(|claim| claim.chars().count()).max().unwrap_or(0);
         let has_places = evidence.iter().any(|evidence| evidence.place.is_some());
-        let row = |(claim, evidence): (&String, &Evidence)| {
-            let (mark, role) = if evidence.holds() { ("✓", Role::Added) } else { ("✗", Role::Removed) };
+        let row = |(claim, evidence): (&String, &ClaimEvidence)| {
+            let (mark, role) = if evidence.holds() { ("✓", TextRole::Added) } else { ("✗", TextRole::Removed) };
             let commit = evidence.commit.map_or_else(|| format!("{:<12}", "-"), |commit| commit.short());
             let checkout = if evidence.is_clean { "clean" } else { "incremental" };
             let expected = Some(evidence.expected).filter(|_| !evidence.holds());
             let expected = expected.map(|expected| format!(", expected {}", find.outcome(expected)));
             let style = self.look.style;
-            let (mark, commit) = (style.paint(role, mark), style.paint(Role::Commit, commit));
+            let (mark, commit) = (style.paint(role, mark), style.paint(TextRole::Commit, commit));
             let place = match &evidence.place {
                 Some(place) => format!(", on {}", Terminal.line(place)),
                 None if has_places => ", on this machine".to_owned(),
@@ -342,8 +348,8 @@ impl<'r> Page<'r> {
             self.row("");
         }
         let notes = report.notes.iter().map(|note| resumable(&Terminal.line(note), report, look));
-        self.rows(notes.map(|note| format!("{} {note}", look.style.paint(Role::Warning, "note:"))));
-        self.rows(advice.map(|advice| format!("{} {advice}", look.style.paint(Role::Heading, "next:"))));
+        self.rows(notes.map(|note| format!("{} {note}", look.style.paint(TextRole::Warning, "note:"))));
+        self.rows(advice.map(|advice| format!("{} {advice}", look.style.paint(TextRole::Heading, "next:"))));
     }
 
     fn costs(&mut self) {
@@ -351,7 +357,7 @@ impl<'r> Page<'r> {
         if probes.run + probes.cached + probes.refused > 0 {
             self.rows(costs(self.report));
         }
-        let log = self.report.log.as_ref().filter(|_| self.look.detail == Detail::Verbose);
+        let log = self.report.log.as_ref().filter(|_| self.look.detail == DetailLevel::Verbose);
         self.rows(log.map(|log| format!("outputs: {}", Terminal.line(log))));
     }
 
@@ -387,7 +393,7 @@ fn costs(report: &Report) -> Vec<String> {
         let builds = count(same_product, "build");
         rows.push(format!("same product: {builds} not tested again, byte for byte as before"));
     }
-    if let Some(Artifacts { fetched, cached, absent, built, revisions }) = &report.artifacts {
+    if let Some(FetchedArtifacts { fetched, cached, absent, built, revisions }) = &report.artifacts {
         let (tested, built) = (count(revisions.len(), "revision"), count(built, "build"));
         let searched = format!("{tested} tested by them, {built} to search");
         rows.push(format!("artifacts: {fetched} fetched, {cached} used again, {absent} absent; {searched}"));
@@ -405,10 +411,10 @@ fn culprit(report: &Report, style: Style, columns: Option<usize>) -> Vec<String>
     else {
         return Vec::new();
     };
-    let first = format!("{} is the {}", style.paint(Role::Commit, commit), first_words(report));
+    let first = format!("{} is the {}", style.paint(TextRole::Commit, commit), first_words(report));
     let mut rows = rows::broken("", &first, columns);
     rows.extend([format!("Author: {}", Terminal.line(author)), format!("Date:   {date}"), String::new()]);
-    rows.push(format!("    {}", style.paint(Role::Heading, Terminal.line(subject))));
+    rows.push(format!("    {}", style.paint(TextRole::Heading, Terminal.line(subject))));
     rows
 }
 
@@ -435,7 +441,7 @@ fn has_sentence(report: &Report) -> bool {
 }
 
 /// What is known beside the answer, each with its label.
-fn facts(report: &Report, look: Look) -> Vec<(&'static str, String)> {
+fn facts(report: &Report, look: TextLook) -> Vec<(&'static str, String)> {
     let mut facts = Vec::new();
     let words = report.find.words();
     // A list of candidates follows.
@@ -468,7 +474,7 @@ fn facts(report: &Report, look: Look) -> Vec<(&'static str, String)> {
 }
 
 /// What became of a reversal: `2 lines, pass, suite worse`.
-fn tried(fix: &Fix) -> String {
+fn tried(fix: &ReportedFix) -> String {
     let suite = match fix.suite {
         Suite::Same => ", suite as before",
         Suite::Worse => ", suite worse",
@@ -479,7 +485,7 @@ fn tried(fix: &Fix) -> String {
     let stopped = fix.stopped_by.as_ref().map(|commit| {
         format!(", it does not apply since {} {}", commit.commit.short(), Terminal.line(&commit.subject))
     });
-    let is_partial = fix.reverts.is_some() && fix.rung != Rung::Merge && fix.lines > 0;
+    let is_partial = fix.reverts.is_some() && fix.rung != PortRung::Merge && fix.lines > 0;
     let partial = if is_partial { ", in part: newer commits rewrote the rest" } else { "" };
     let tests = changed_tests(fix).map(|tests| format!(", {tests}")).unwrap_or_default();
     let (lines, tested, stopped) = (count(fix.lines, "line"), fix.tested, stopped.unwrap_or_default());
@@ -487,24 +493,24 @@ fn tried(fix: &Fix) -> String {
 }
 
 /// How many warnings are new with a reversal, if any is.
-fn warnings(fix: &Fix) -> Option<String> {
+fn warnings(fix: &ReportedFix) -> Option<String> {
     (!fix.complaints.is_empty()).then(|| count(fix.complaints.len(), "new warning"))
 }
 
 /// The files with tests that a reversal changes, if it does.
-fn changed_tests(fix: &Fix) -> Option<String> {
+fn changed_tests(fix: &ReportedFix) -> Option<String> {
     (!fix.tests.is_empty()).then(|| format!("it changes {}", Terminal.lines(&fix.tests, ", ")))
 }
 
 /// Short id, subject and day, in one line.
-fn name(commit: &Commit, look: Look) -> String {
-    let id = look.style.paint(Role::Commit, commit.commit.short());
-    let day = look.style.paint(Role::Faint, format!("({})", commit.date.day()));
+fn name(commit: &Commit, look: TextLook) -> String {
+    let id = look.style.paint(TextRole::Commit, commit.commit.short());
+    let day = look.style.paint(TextRole::Faint, format!("({})", commit.date.day()));
     format!("{id} {} {day}", Terminal.line(&commit.subject))
 }
 
 /// "97 % (of the runs without the cause 11 % fail, of those with it 0 % pass)".
-fn certainty(confidence: f64, noise: Option<Noise>) -> String {
+fn certainty(confidence: f64, noise: Option<ReportedNoise>) -> String {
     let percent = |share: f64| format!("{} %", (100.0 * share).floor());
     let rates = noise.map(|noise| {
         let (fails, passes) = (percent(noise.false_fails), percent(noise.false_passes));
@@ -539,7 +545,7 @@ fn shown_as(outcome: Outcome, find: Sought) -> String {
 }
 
 /// The next step for the user, unless the error or a note names one.
-fn next_step(report: &Report, look: Look) -> Option<String> {
+fn next_step(report: &Report, look: TextLook) -> Option<String> {
     let names_one = |text: &Untrusted| {
         let text = String::from_utf8_lossy(text.as_bytes());
         text.contains("`--") || text.contains("`git ") || text.contains("`chmod ")
@@ -560,7 +566,7 @@ fn next_step(report: &Report, look: Look) -> Option<String> {
 }
 
 /// A sentence whose `git idd resume` goes on with this hunt, even if there is a newer one.
-fn resumable(said: &str, report: &Report, look: Look) -> String {
+fn resumable(said: &str, report: &Report, look: TextLook) -> String {
     match &report.hunt {
         Some(id) if look.is_older => said.replace("`git idd resume", &format!("`git idd resume --hunt {id}")),
         _ => said.to_owned(),

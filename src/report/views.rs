@@ -4,7 +4,7 @@
 //! those of the necessary one marked. Otherwise both are shown, one after the other.
 
 use crate::patch::{Patch, PatchLine, Sign};
-use crate::{Change, Changes, Report, Unit, Untrusted};
+use crate::{ChangePart, Changes, ReducedChange, Report, Untrusted};
 use idd_base::plural::count;
 use idd_base::revision::CommitId;
 
@@ -14,7 +14,7 @@ pub struct ChangeView<'r> {
     /// Its title.
     pub title: &'static str,
     /// What is shown.
-    pub change: &'r Change,
+    pub change: &'r ReducedChange,
     /// Its size: `5 of 183 lines, 1 marked`.
     pub size: String,
     /// What was tested, a sentence.
@@ -38,7 +38,7 @@ impl ChangeView<'_> {
         if units.iter().all(|unit| unit.commit == units[0].commit) {
             return None;
         }
-        let has = |unit: &Unit, line: &PatchLine| {
+        let has = |unit: &ChangePart, line: &PatchLine| {
             let sign = if line.sign == Sign::Added { b'+' } else { b'-' };
             let mut texts = unit.text.as_bytes().split(|byte| *byte == b'\n');
             texts.any(|text| text.split_first() == Some((&sign, line.text.as_bytes())))
@@ -49,17 +49,17 @@ impl ChangeView<'_> {
 }
 
 /// Whether only some of its lines are marked.
-pub fn is_marked_in_part(change: &Change) -> bool {
+pub fn is_marked_in_part(change: &ReducedChange) -> bool {
     !change.marked.is_empty() && !is_marked_whole(change)
 }
 
 /// Whether it is the necessary change, too.
-pub fn is_marked_whole(change: &Change) -> bool {
+pub fn is_marked_whole(change: &ReducedChange) -> bool {
     !change.marked.is_empty() && change.marked.len() == Patch::read(&change.patch).edits().count()
 }
 
 /// Whether it changes only names, modes or binary files.
-fn has_no_lines(change: &Change) -> bool {
+fn has_no_lines(change: &ReducedChange) -> bool {
     Patch::read(&change.patch).edits().next().is_none()
 }
 
@@ -69,7 +69,7 @@ pub fn views(report: &Report) -> Vec<ChangeView<'_>> {
     let words = report.find.words();
     let [breaks, mends] = words.by_change;
     let at = |end: usize| ends.map_or_else(|| "the other side".to_owned(), |ends| named(ends[end], report));
-    let noun = |change: &Change| if change.lines == 0 { "this change" } else { "these lines" };
+    let noun = |change: &ReducedChange| if change.lines == 0 { "this change" } else { "these lines" };
     let added = |change| format!("dding {} to {} {breaks}", noun(change), at(0));
     let taken = |what| format!("aking {what} back at {} {mends}", at(1));
     let view = |title, change, claim: String, claims: &[&str]| {
@@ -100,7 +100,7 @@ pub fn views(report: &Report) -> Vec<ChangeView<'_>> {
 }
 
 /// The lines of a reduced change, out of those of the first bad commit if it has it alone. Blank lines do not count.
-fn size(report: &Report, change: &Change) -> String {
+fn size(report: &Report, change: &ReducedChange) -> String {
     let of_all = match &report.first_bad {
         _ if change.lines == 0 => format!("{}, no lines", count(change.files.len(), "file")),
         Some(first_bad) if report.culprits.len() < 2 && first_bad.lines >= change.lines => {
@@ -141,7 +141,7 @@ mod tests {
         let claims = report.find.words().claims;
         for (claim, outcome) in [(claims[1], Outcome::Fail), (claims[3], Outcome::Pass)] {
             let shown = report.evidence[0].clone();
-            report.evidence.push(crate::Evidence { claim: claim.into(), expected: outcome, outcome, ..shown });
+            report.evidence.push(crate::ClaimEvidence { claim: claim.into(), expected: outcome, outcome, ..shown });
         }
         report.repairs.clear();
         report
@@ -196,7 +196,7 @@ mod tests {
         assert_eq!(commit(&report), None);
         let change = report.change.sufficient.as_mut().unwrap();
         let unit = change.units[0].clone();
-        let other = Unit { commit: Some(CommitId::sha1([9; 20])), text: "+elsewhere\n".into(), ..unit.clone() };
+        let other = ChangePart { commit: Some(CommitId::sha1([9; 20])), text: "+elsewhere\n".into(), ..unit.clone() };
         change.units.insert(0, other);
         assert_eq!(commit(&report), unit.commit);
     }

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use crate::Untrusted;
 use crate::bounds::{Shorten, shorten};
 use crate::escape::Terminal;
-use crate::style::{Role, Style};
+use crate::style::{Style, TextRole};
 use idd_base::plural::count;
 
 /// The maximum number of steps that are shown.
@@ -17,18 +17,18 @@ const MAX_VALUES: usize = 20;
 
 /// A walk that ended with the first wrong step.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Walk {
+pub struct FinishedWalk {
     /// What is wrong at the first wrong step.
-    pub fault: Fault,
+    pub fault: StepFault,
     /// The number of answers that led there.
     pub n_answers: usize,
     /// The first wrong step, and the steps from there to the failure that were judged to be wrong; in the order of the run.
-    pub steps: Vec<Step>,
+    pub steps: Vec<WrongStep>,
 }
 
 /// What is wrong at the first wrong step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Fault {
+pub enum StepFault {
     /// It computes a wrong value from right ones.
     #[serde(rename = "wrong value")]
     Value,
@@ -45,7 +45,7 @@ pub enum Fault {
 
 /// A wrong step.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Step {
+pub struct WrongStep {
     /// Its number.
     pub step: u32,
     /// The file, as the compiler was given it.
@@ -62,7 +62,7 @@ pub struct Step {
     pub values: Vec<Untrusted>,
 }
 
-impl Fault {
+impl StepFault {
     /// What the first of the steps is.
     pub fn title(self) -> &'static str {
         match self {
@@ -83,14 +83,14 @@ impl Fault {
     }
 }
 
-impl Walk {
+impl FinishedWalk {
     /// The result in a sentence.
     pub fn sentence(&self) -> String {
         let what = match self.fault {
-            Fault::Value => "The first wrong step computes a wrong value from right ones",
-            Fault::Decision => "The first wrong step decides wrongly, and all that it uses is right",
-            Fault::Missing => "Code that should have run before this step is missing",
-            Fault::Given => "This step uses a value that was wrong before the program began",
+            StepFault::Value => "The first wrong step computes a wrong value from right ones",
+            StepFault::Decision => "The first wrong step decides wrongly, and all that it uses is right",
+            StepFault::Missing => "Code that should have run before this step is missing",
+            StepFault::Given => "This step uses a value that was wrong before the program began",
         };
         format!("{what}; found with {}.", count(self.n_answers, "answer"))
     }
@@ -98,12 +98,12 @@ impl Walk {
     /// For a terminal: what is wrong, and the steps with their sources and values; ends with a newline.
     pub fn text(&self, style: Style) -> String {
         let title = match self.fault {
-            Fault::Given => "This step uses a value that was wrong before the program began:",
-            Fault::Missing => "Code is missing before this step:",
-            Fault::Value | Fault::Decision => "The first wrong step:",
+            StepFault::Given => "This step uses a value that was wrong before the program began:",
+            StepFault::Missing => "Code is missing before this step:",
+            StepFault::Value | StepFault::Decision => "The first wrong step:",
         };
         let mut lines = vec![title.to_owned()];
-        let faint = |text: String| format!("      {}", style.paint(Role::Faint, text));
+        let faint = |text: String| format!("      {}", style.paint(TextRole::Faint, text));
         for step in &self.steps {
             let place = step.file.as_ref().zip(step.line);
             let place = place.map(|(file, line)| format!("{}:{line}, ", Terminal.line(file))).unwrap_or_default();
@@ -127,7 +127,7 @@ impl Walk {
     }
 }
 
-impl Shorten for Step {
+impl Shorten for WrongStep {
     fn shorten(&mut self) {
         self.values.truncate(MAX_VALUES);
         shorten([&mut self.file, &mut self.function, &mut self.source, &mut self.wrong, &mut self.values]);

@@ -51,7 +51,7 @@ pub mod known_outcome {
 
 #[derive(Serialize, Deserialize)]
 #[serde(untagged)]
-enum Bytes {
+enum WireBytes {
     Text(String),
     Encoded { base64: String },
 }
@@ -61,16 +61,16 @@ impl Serialize for Untrusted {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match str::from_utf8(self.as_bytes()) {
             Ok(text) => serializer.serialize_str(text),
-            Err(_) => Bytes::Encoded { base64: base64::encode(self.as_bytes()) }.serialize(serializer),
+            Err(_) => WireBytes::Encoded { base64: base64::encode(self.as_bytes()) }.serialize(serializer),
         }
     }
 }
 
 impl<'de> Deserialize<'de> for Untrusted {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        match Bytes::deserialize(deserializer)? {
-            Bytes::Text(text) => Ok(text.into()),
-            Bytes::Encoded { base64 } => {
+        match WireBytes::deserialize(deserializer)? {
+            WireBytes::Text(text) => Ok(text.into()),
+            WireBytes::Encoded { base64 } => {
                 base64::decode(&base64).map(Self::from).ok_or_else(|| D::Error::custom("no base64"))
             }
         }

@@ -1,15 +1,15 @@
 //! Reports and stores the first bad commit as soon as it is found, and again when it is proved, while the hunt goes on.
 
 use crate::environment::AllFiles;
-use crate::finding::Sources;
+use crate::finding::FindingSources;
 use crate::order::Until;
 use crate::runner::{Runner, RunnerError};
 use crate::saved::KeptCommit;
-use crate::varying::UnlikeLines;
+use crate::varying_line::UnlikeLines;
 use crate::{finding, kept, saved};
 use idd_base::outcome::Outcome;
-use idd_hunt::Board;
-use idd_hunt::drive::{ProbeRunner, Reply};
+use idd_hunt::EngineState;
+use idd_hunt::drive::{ProbeRunner, RunnerReply};
 use idd_hunt::event::{Event, Phase};
 use idd_hunt::finding::{Conclusion, Finding};
 use idd_hunt::probe::Probe;
@@ -25,9 +25,9 @@ pub struct Announcing<'a, 'p> {
     /// The runner.
     pub runner: &'a mut Runner<'p>,
     /// The state of the engine.
-    pub board: &'a RefCell<Board>,
+    pub board: &'a RefCell<EngineState>,
     /// The data for a report.
-    pub sources: Sources<'a>,
+    pub sources: FindingSources<'a>,
     /// The repository.
     pub location: &'a Location,
     /// All files of the user, if the hunt uses only some of them, until a run at the first bad commit has seen them.
@@ -97,21 +97,21 @@ impl ProbeRunner for Announcing<'_, '_> {
         self.runner.width()
     }
 
-    fn answer(&mut self, probes: &[Probe]) -> Result<Reply, RunnerError> {
+    fn answer(&mut self, probes: &[Probe]) -> Result<RunnerReply, RunnerError> {
         let first_bad = self.board.borrow().finding.first_bad;
         if let Some(revision) = first_bad
             && let Some(all_files) = self.all_files.take()
             && all_files.lets_pass(revision, self.runner)?
         {
             // The search was misled; its end looks for a revision that passes with all files, and finds this one.
-            return Ok(Reply::Stop(Conclusion::NeverPassed));
+            return Ok(RunnerReply::Stop(Conclusion::NeverPassed));
         }
         let is_searching = probes.first().is_some_and(|probe| matches!(probe.phase, Phase::Search | Phase::Repair));
         if let Some(unlike) = self.unlike.as_ref().filter(|_| is_searching) {
             let board = self.board.borrow();
             let hunted = self.sources.signature.and_then(|signature| signature.line.as_deref()).unwrap_or_default();
             if let Some(again) = unlike.widened(hunted, &board, self.sources.history).filter(|_| !board.has_repair()) {
-                return Ok(Reply::Again(again));
+                return Ok(RunnerReply::Again(again));
             }
         }
         self.runner.answer(probes)

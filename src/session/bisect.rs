@@ -1,7 +1,7 @@
 //! The revisions of a `git bisect` that is under way.
 
 use crate::failure::Failure;
-use crate::order::{History, HuntOrder};
+use crate::order::{HistoryOrder, HuntOrder};
 use idd_base::plural::count;
 use idd_world::repo::bisect;
 use idd_world::repo::bisect::Bisect;
@@ -32,14 +32,14 @@ pub fn resolved(mut order: HuntOrder, location: &Location) -> Result<HuntOrder, 
             .with_hint("`git bisect bad <rev>` marks it; or give `--bad <rev>` in place of `--from-bisect`"));
     };
     let good = goods.iter().map(ToString::to_string).collect();
-    order.history = History { bad: bad.to_string(), good, from_bisect: false, ..order.history };
+    order.history = HistoryOrder { bad: bad.to_string(), good, from_bisect: false, ..order.history };
     Ok(order)
 }
 
 /// The message about a `git bisect` that is under way, for a hunt whose revisions were not given.
 ///
 /// Cost: looks for one file.
-pub fn remark(history: &History, location: &Location) -> Option<String> {
+pub fn remark(history: &HistoryOrder, location: &Location) -> Option<String> {
     if history.bad != "HEAD" || !history.good.is_empty() {
         return None;
     }

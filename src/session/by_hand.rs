@@ -9,25 +9,25 @@
 
 use crate::context::Context;
 use crate::failure::{Failure, chain};
-use crate::finding::Sources;
+use crate::finding::FindingSources;
 use crate::interrupt::Interrupt;
-use crate::judged::{Built, Judged, Scene, Verdicts};
-use crate::kept::Kept;
-use crate::order::{Effort, History as Where, HuntOrder, SignatureMode, Test, TestCommand, Until};
+use crate::kept::KeptHunt;
+use crate::order::{EffortOrder, HistoryOrder as Where, HuntOrder, SignatureMode, TestCommand, TestOrder, Until};
 use crate::plan::{Adjustments, Plan};
 use crate::saved::Saved;
 use crate::talk::Talk;
-use crate::{finding, judged, kept, sandboxes, saved};
+use crate::verdict_records::{Built, HuntScene, JournalVerdict, Verdicts};
+use crate::{finding, kept, sandboxes, saved, verdict_records};
 use idd_base::outcome::{Outcome, Reason};
 use idd_base::revision::{CommitId, TreeId};
 use idd_base::sought::Sought;
 use idd_change::trees::Trees as _;
-use idd_hunt::drive::{Engine, ProbeRunner, Reply, drive};
+use idd_hunt::drive::{Engine, ProbeRunner, RunnerReply, drive};
 use idd_hunt::event::Event;
 use idd_hunt::finding::{Conclusion, Finding};
 use idd_hunt::history::History;
 use idd_hunt::probe::Probe;
-use idd_hunt::{Board, Halt};
+use idd_hunt::{EngineState, Halt};
 use idd_report::escape::Terminal;
 use idd_report::{Commit, Report, Status, Untrusted};
 use idd_world::files;
@@ -54,7 +54,7 @@ const OWNER: &str = "of";
 
 /// What a person says of a revision.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Verdict {
+pub enum PersonVerdict {
     /// The test passes there.
     Good,
     /// It fails there.
@@ -65,13 +65,13 @@ pub enum Verdict {
 
 /// What a command brings.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Given {
+pub enum GivenVerdict {
     /// Nothing: the revision is shown again.
     Nothing,
     /// A verdict.
     Verdict {
         /// Which.
-        verdict: Verdict,
+        verdict: PersonVerdict,
         /// On this revision, if it is not the one that is shown.
         revision: Option<String>,
         /// Why, in words of the person.
@@ -82,15 +82,15 @@ pub enum Given {
 }
 
 /// The state of the hunt after a command.
-pub enum Step {
+pub enum ByHandState {
     /// A person has to judge a revision.
-    Waiting(Box<Waiting>),
+    Waiting(Box<WaitingRevision>),
     /// The hunt has ended.
     Ended(Box<Report>),
 }
 
 /// The revision that a person has to judge.
-pub struct Waiting {
+pub struct WaitingRevision {
     /// The revision.
     pub commit: Commit,
     /// Whether its tree was repaired.
@@ -112,8 +112,8 @@ pub fn order(history: Where, build: Option<OsString>, timeout: Option<Duration>)
     HuntOrder {
         by_hand: true,
         history,
-        test: Test { build, timeout, no_hold: true, signature: SignatureMode::Exit, ..Test::default() },
-        effort: Effort { until: Until::Commit, no_cache: true, no_port: true, ..Effort::default() },
+        test: TestOrder { build, timeout, no_hold: true, signature: SignatureMode::Exit, ..TestOrder::default() },
+        effort: EffortOrder { until: Until::Commit, no_cache: true, no_port: true, ..EffortOrder::default() },
         ..HuntOrder::new(TestCommand::Shell(NAME.into()))
     }
 }
@@ -132,7 +132,7 @@ pub fn directory_of_user(context: &Context) -> Option<PathBuf> {
 }
 
 /// The newest hunt by hand of this worktree.
-pub fn newest(location: &Location) -> Result<Kept, Failure> {
+pub fn newest(location: &Location) -> Result<KeptHunt, Failure> {
     let all = kept::own(location).into_iter().rev().filter_map(|id| kept::find(location, &id).ok().flatten());
     let mut by_hand = all.filter(|kept| saved::plan(&kept.replay).is_ok_and(|plan| plan.order.by_hand));
     by_hand.next().ok_or_else(|| {
@@ -149,8 +149,13 @@ pub fn remove_checkout(context: &Context, location: &Location) {
 }
 
 /// Goes on with a hunt: takes what was given, and runs the engine until it needs a person or has ended.
-pub fn go_on(scene: &Scene<'_>, saved: Saved, given: Given, talk: &mut dyn Talk) -> Result<Step, Failure> {
-    let Scene { plan, location, context, user } = *scene;
+pub fn go_on(
+    scene: &HuntScene<'_>,
+    saved: Saved,
+    given: GivenVerdict,
+    talk: &mut dyn Talk,
+) -> Result<ByHandState, Failure> {
+    let HuntScene { plan, location, context, user } = *scene;
     let Saved { id, replay, mut segment, lock: _lock, .. } = saved;
     let (history, store) = scene.read()?;
     scene.refuse_swapped(
@@ -162,9 +167,9 @@ pub fn go_on(scene: &Scene<'_>, saved: Saved, given: Given, talk: &mut dyn Talk)
     for good in &plan.goods {
         known.entry(view(*good)?).or_insert(Outcome::Pass);
     }
-    let mut judged = Judged::all(location, &id)?;
+    let mut judged = JournalVerdict::all(location, &id)?;
     let mut given = given;
-    if given == Given::Undo {
+    if given == GivenVerdict::Undo {
         if judged.iter().all(|judged| judged.is_of_build) {
             return Err(Failure::usage("there is no verdict to take back")
                 .with_hint("`git idd start --bad <rev> --good <rev>` begins with other revisions"));
@@ -173,21 +178,21 @@ pub fn go_on(scene: &Scene<'_>, saved: Saved, given: Given, talk: &mut dyn Talk)
         if let Some(kept) = replay.as_ref().and_then(saved::first_bad) {
             saved::withdraw_refs(kept.commit, location)?;
         }
-        judged = Judged::all(location, &id)?;
+        judged = JournalVerdict::all(location, &id)?;
     }
-    if let Given::Verdict { verdict, revision: Some(name), why } = &given {
+    if let GivenVerdict::Verdict { verdict, revision: Some(name), why } = &given {
         let (revision, tree) = named(name, user, &history, &store)?;
         let outcome = outcome(*verdict, plan);
-        let new = Judged { tree, revision, outcome, why: why.clone(), is_of_build: false, is_named: true };
+        let new = JournalVerdict { tree, revision, outcome, why: why.clone(), is_of_build: false, is_named: true };
         segment.append_durable(&new.record())?;
         judged.push(new);
-        given = Given::Nothing;
+        given = GivenVerdict::Nothing;
     }
     known.extend(judged.iter().map(|judged| (judged.tree, judged.outcome)));
     let bounded = &bounded(plan, &judged, &history);
-    let scene = &Scene { plan: bounded, ..*scene };
+    let scene = &HuntScene { plan: bounded, ..*scene };
     let plan = bounded;
-    let mut person = Person {
+    let mut person = JudgingPerson {
         scene,
         verdicts: Verdicts { known, judged, segment, n_revisions: history.len() },
         given: Some(given),
@@ -200,7 +205,7 @@ pub fn go_on(scene: &Scene<'_>, saved: Saved, given: Given, talk: &mut dyn Talk)
     let mut order = plan.engine_order(&Adjustments::default(), &history);
     (order.check_vacuous, order.may_release, order.may_widen, order.asks_complaints) = (false, false, false, false);
     order.is_clean = true;
-    let board = Board::new(plan.bad);
+    let board = EngineState::new(plan.bad);
     let halt = drive(Engine::Hunt, (&store, &history, &order), &mut person, &board)?;
     let conclusion = match &*halt {
         Halt::Concluded(conclusion) => *conclusion,
@@ -215,7 +220,7 @@ pub fn go_on(scene: &Scene<'_>, saved: Saved, given: Given, talk: &mut dyn Talk)
         let n_judged = person.verdicts.judged.iter().filter(|judged| !judged.is_of_build).count();
         let revision = history.get(probe.revision);
         let directory = sandboxes::by_hand(context, location)?.join(CHECKOUT).join("tree");
-        return Ok(Step::Waiting(Box::new(Waiting {
+        return Ok(ByHandState::Waiting(Box::new(WaitingRevision {
             commit: Commit::from(revision),
             is_repaired: view(probe.revision)? != probe.tree,
             directory,
@@ -228,8 +233,14 @@ pub fn go_on(scene: &Scene<'_>, saved: Saved, given: Given, talk: &mut dyn Talk)
     let mut finding: Finding = board.borrow().finding.clone();
     finding.conclusion = conclusion;
     let adjustments = Adjustments::default();
-    let sources =
-        Sources { plan, adjustments: &adjustments, history: &history, store: &store, signature: None, beside: None };
+    let sources = FindingSources {
+        plan,
+        adjustments: &adjustments,
+        history: &history,
+        store: &store,
+        signature: None,
+        beside: None,
+    };
     let mut report = finding::report(&finding, sources)?;
     // A person's verdict is no claim that was run again.
     report.evidence.clear();
@@ -241,7 +252,7 @@ pub fn go_on(scene: &Scene<'_>, saved: Saved, given: Given, talk: &mut dyn Talk)
     if finding.is_finding() {
         saved::keep_refs(&finding, &store, location)?;
     }
-    Ok(Step::Ended(Box::new(report)))
+    Ok(ByHandState::Ended(Box::new(report)))
 }
 
 /// A revision that the person names, with its tree.
@@ -256,30 +267,31 @@ fn named(name: &str, user: &Repository, history: &History, store: &TreeStore) ->
 }
 
 /// The plan between the verdicts on revisions that the person named: the last bad one, and all good ones.
-fn bounded(plan: &Plan, judged: &[Judged], history: &History) -> Plan {
+fn bounded(plan: &Plan, judged: &[JournalVerdict], history: &History) -> Plan {
     let named = || judged.iter().filter(|judged| judged.is_named);
     let is_before = |id: CommitId| id != plan.bad && history.path(plan.bad, id).is_some();
-    let is_bad = |judged: &&Judged| judged.outcome == Outcome::Fail && is_before(judged.revision);
+    let is_bad = |judged: &&JournalVerdict| judged.outcome == Outcome::Fail && is_before(judged.revision);
     let bad = named().filter(is_bad).map(|judged| judged.revision).next_back().unwrap_or(plan.bad);
-    let is_good = |judged: &&Judged| judged.outcome == Outcome::Pass && history.path(bad, judged.revision).is_some();
+    let is_good =
+        |judged: &&JournalVerdict| judged.outcome == Outcome::Pass && history.path(bad, judged.revision).is_some();
     let more = named().filter(is_good).map(|judged| judged.revision);
     Plan { bad, goods: plan.goods.iter().copied().chain(more).collect(), ..plan.clone() }
 }
 
 /// What a verdict means for the engine: passing is the older behaviour, failing the newer one.
-fn outcome(verdict: Verdict, plan: &Plan) -> Outcome {
+fn outcome(verdict: PersonVerdict, plan: &Plan) -> Outcome {
     let is_fix = plan.order.history.find == Sought::Fix;
     match verdict {
-        Verdict::Skip => Outcome::Unresolved(Reason::Skip),
-        Verdict::Good if is_fix => Outcome::Fail,
-        Verdict::Bad if is_fix => Outcome::Pass,
-        Verdict::Good => Outcome::Pass,
-        Verdict::Bad => Outcome::Fail,
+        PersonVerdict::Skip => Outcome::Unresolved(Reason::Skip),
+        PersonVerdict::Good if is_fix => Outcome::Fail,
+        PersonVerdict::Bad if is_fix => Outcome::Pass,
+        PersonVerdict::Good => Outcome::Pass,
+        PersonVerdict::Bad => Outcome::Fail,
     }
 }
 
 /// A note with the reason of a verdict.
-fn said(judged: &Judged, plan: &Plan) -> Option<Untrusted> {
+fn said(judged: &JournalVerdict, plan: &Plan) -> Option<Untrusted> {
     let why = judged.why.as_ref()?;
     let is_fix = plan.order.history.find == Sought::Fix;
     let verdict = match judged.outcome {
@@ -292,11 +304,11 @@ fn said(judged: &Judged, plan: &Plan) -> Option<Untrusted> {
 }
 
 /// Answers probes with the verdicts of a person.
-struct Person<'p> {
-    scene: &'p Scene<'p>,
+struct JudgingPerson<'p> {
+    scene: &'p HuntScene<'p>,
     verdicts: Verdicts,
     /// What this command brings; `None` when it was used.
-    given: Option<Given>,
+    given: Option<GivenVerdict>,
     /// The tree that nobody has judged.
     waiting: Option<Probe>,
     sandbox: Option<Sandbox>,
@@ -306,7 +318,7 @@ struct Person<'p> {
     talk: &'p mut dyn Talk,
 }
 
-impl Person<'_> {
+impl JudgingPerson<'_> {
     fn judge(
         &mut self,
         probe: &Probe,
@@ -315,12 +327,12 @@ impl Person<'_> {
         is_of_build: bool,
     ) -> Result<(), Failure> {
         let (tree, revision) = (probe.tree, probe.revision);
-        self.verdicts.add(Judged { tree, revision, outcome, why, is_of_build, is_named: false })
+        self.verdicts.add(JournalVerdict { tree, revision, outcome, why, is_of_build, is_named: false })
     }
 
     /// Writes the tree into the checkout and builds it. `None` if it was interrupted.
     fn check_out(&mut self, probe: &Probe) -> Result<Option<Outcome>, Failure> {
-        let Scene { plan, location, context, .. } = *self.scene;
+        let HuntScene { plan, location, context, .. } = *self.scene;
         if self.sandbox.is_none() {
             let root = sandboxes::by_hand(context, location)?;
             files::make_own(&root)?;
@@ -331,7 +343,9 @@ impl Person<'_> {
             self.sandbox = Some(sandbox);
         }
         let Some(sandbox) = &mut self.sandbox else { return Ok(None) };
-        let Some(built) = judged::build(probe.tree, plan, sandbox, &mut self.interrupt)? else { return Ok(None) };
+        let Some(built) = verdict_records::build(probe.tree, plan, sandbox, &mut self.interrupt)? else {
+            return Ok(None);
+        };
         Ok(Some(match built {
             Built::Yes => Outcome::Pass,
             Built::No(reason, why) => {
@@ -345,33 +359,33 @@ impl Person<'_> {
     }
 }
 
-impl ProbeRunner for Person<'_> {
+impl ProbeRunner for JudgingPerson<'_> {
     type Error = Failure;
 
     fn width(&self) -> usize {
         1
     }
 
-    fn answer(&mut self, probes: &[Probe]) -> Result<Reply, Failure> {
+    fn answer(&mut self, probes: &[Probe]) -> Result<RunnerReply, Failure> {
         let probe = probes[0];
         if let Some(outcome) = self.verdicts.answer(&probe) {
-            return Ok(Reply::Outcomes(vec![outcome]));
+            return Ok(RunnerReply::Outcomes(vec![outcome]));
         }
-        if let Some(Given::Verdict { verdict, why, .. }) = self.given.take() {
+        if let Some(GivenVerdict::Verdict { verdict, why, .. }) = self.given.take() {
             let outcome = outcome(verdict, self.scene.plan);
             self.judge(&probe, outcome, why, false)?;
-            return Ok(Reply::Outcomes(vec![outcome]));
+            return Ok(RunnerReply::Outcomes(vec![outcome]));
         }
         match self.check_out(&probe)? {
-            None => Ok(Reply::Stop(Conclusion::Interrupted)),
+            None => Ok(RunnerReply::Stop(Conclusion::Interrupted)),
             Some(Outcome::Unresolved(reason)) => {
                 let outcome = Outcome::Unresolved(reason);
                 self.judge(&probe, outcome, None, true)?;
-                Ok(Reply::Outcomes(vec![outcome]))
+                Ok(RunnerReply::Outcomes(vec![outcome]))
             }
             Some(_) => {
                 self.waiting = Some(probe);
-                Ok(Reply::Stop(Conclusion::Waiting))
+                Ok(RunnerReply::Stop(Conclusion::Waiting))
             }
         }
     }

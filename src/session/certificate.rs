@@ -16,16 +16,16 @@ use crate::surroundings::surroundings;
 use crate::talk::Talk;
 use idd_base::outcome::{Ending, NamedTest, Outcome, Signature};
 use idd_base::revision::TreeId;
-use idd_report::certificate::{Certificate, Claim, Role, SCHEMA, proven};
+use idd_report::certificate::{Certificate, Claim, ClaimRole, SCHEMA, proven};
 use idd_report::escape::Terminal;
 use idd_report::{Report, Status, Untrusted};
 use idd_world::files;
 use idd_world::process::shell;
 use idd_world::repo::locate::Location;
-use idd_world::repo::store::{Held, TreeStore};
+use idd_world::repo::store::{HeldFiles, TreeStore};
 use idd_world::repo::{RepoError, Repository, graph, private};
 use idd_world::run::classify::{Criteria, classify, is_build_failure};
-use idd_world::run::sandbox::{Commands, Job, Sandbox};
+use idd_world::run::sandbox::{Commands, ProbeJob, Sandbox};
 use idd_world::run::{normalise, sandbox};
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -66,13 +66,13 @@ pub fn make(
     let mut proven = proven(report);
     if report.fix.is_none() {
         // A revert is no fix, and is not certified.
-        proven.retain(|(role, ..)| !matches!(role, Role::TargetFails | Role::FixPasses));
+        proven.retain(|(role, ..)| !matches!(role, ClaimRole::TargetFails | ClaimRole::FixPasses));
     }
     let (Some(first_bad), Some(last_good), Some(signature)) = (&report.first_bad, &report.last_good, &report.signature)
     else {
         return Err(none());
     };
-    if !matches!(proven.as_slice(), [(Role::GoodPasses, ..), (Role::BadFails, ..), ..]) {
+    if !matches!(proven.as_slice(), [(ClaimRole::GoodPasses, ..), (ClaimRole::BadFails, ..), ..]) {
         return Err(none());
     }
     let gone = |error: &dyn std::error::Error| {
@@ -81,14 +81,14 @@ pub fn make(
     };
     let user = private::open(&location.git_directory)?;
     let store = store(location).map_err(|_| none())?;
-    let claim = |(role, commit, tree): (Role, _, TreeId)| {
+    let claim = |(role, commit, tree): (ClaimRole, _, TreeId)| {
         let bare = graph::tree_of(&user, commit).map_err(|error| gone(&error))?;
         let (patch, _) = store.patch(bare, tree).map_err(|error| gone(&error))?;
         Ok(Claim { role, commit, patch: patch.into(), tree })
     };
     let claims = proven.into_iter().map(claim).collect::<Result<Vec<_>, Failure>>()?;
-    let has = |role: Role| claims.iter().any(|claim| claim.role == role);
-    let of = |change: &Option<idd_report::Change>| change.as_ref().map(|change| change.patch.clone());
+    let has = |role: ClaimRole| claims.iter().any(|claim| claim.role == role);
+    let of = |change: &Option<idd_report::ReducedChange>| change.as_ref().map(|change| change.patch.clone());
     Ok(Certificate {
         schema: SCHEMA.to_owned(),
         options: options(&plan.order, limit).into_iter().map(|word| word.into_vec().into()).collect(),
@@ -98,9 +98,9 @@ pub fn make(
         signature: signature.clone(),
         last_good: last_good.commit,
         first_bad: first_bad.commit.commit,
-        sufficient: of(&report.change.sufficient).filter(|_| has(Role::SufficientFails)),
-        necessary: of(&report.change.necessary).filter(|_| has(Role::NecessaryPasses)),
-        fix: report.fix.as_ref().map(|fix| fix.patch.clone()).filter(|_| has(Role::FixPasses)),
+        sufficient: of(&report.change.sufficient).filter(|_| has(ClaimRole::SufficientFails)),
+        necessary: of(&report.change.necessary).filter(|_| has(ClaimRole::NecessaryPasses)),
+        fix: report.fix.as_ref().map(|fix| fix.patch.clone()).filter(|_| has(ClaimRole::FixPasses)),
         claims,
     })
 }
@@ -139,12 +139,12 @@ fn options(order: &HuntOrder, limit: Duration) -> Vec<OsString> {
 /// The trees of candidates.
 pub fn store(location: &Location) -> Result<TreeStore, Failure> {
     let repository = private::open(&private::private_directory(&location.idd_directory()))?;
-    TreeStore::new(repository, Held::default(), Vec::new()).map_err(Failure::from)
+    TreeStore::new(repository, HeldFiles::default(), Vec::new()).map_err(Failure::from)
 }
 
 /// The result of a verification.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Verdict {
+enum VerificationResult {
     /// Every claim holds.
     Valid,
     /// It contradicts itself or the history; or a claim about a change does not hold although the claims about
@@ -154,7 +154,7 @@ enum Verdict {
     NotReproducible,
 }
 
-impl Verdict {
+impl VerificationResult {
     fn code(self) -> u8 {
         match self {
             Self::Valid => 0,
@@ -173,29 +173,29 @@ impl Verdict {
 }
 
 /// How a verification ends before all claims were run.
-enum End {
-    Verdict(Verdict, String),
+enum VerificationEnd {
+    Verdict(VerificationResult, String),
     Failure(Failure),
 }
 
-impl From<Failure> for End {
+impl From<Failure> for VerificationEnd {
     fn from(failure: Failure) -> Self {
         Self::Failure(failure)
     }
 }
 
-impl From<RepoError> for End {
+impl From<RepoError> for VerificationEnd {
     fn from(error: RepoError) -> Self {
         Self::Failure(error.into())
     }
 }
 
-fn invalid(why: impl Into<String>) -> End {
-    End::Verdict(Verdict::Invalid, why.into())
+fn invalid(why: impl Into<String>) -> VerificationEnd {
+    VerificationEnd::Verdict(VerificationResult::Invalid, why.into())
 }
 
-fn missing(why: impl Into<String>) -> End {
-    End::Verdict(Verdict::NotReproducible, why.into())
+fn missing(why: impl Into<String>) -> VerificationEnd {
+    VerificationEnd::Verdict(VerificationResult::NotReproducible, why.into())
 }
 
 /// Reads options and a test command as `git idd` does; `None` if they are no order of a hunt.
@@ -215,14 +215,14 @@ pub fn verify(
     let mut text = String::new();
     let (verdict, statement) = match replay(bytes, location, context, is_agreed, (parse, talk), &mut text) {
         Ok((verdict, statement)) => (verdict, statement),
-        Err(End::Verdict(verdict, why)) => {
+        Err(VerificationEnd::Verdict(verdict, why)) => {
             let _ = writeln!(text, "{}", Terminal.line(&why.into()));
             (verdict, String::new())
         }
-        Err(End::Failure(failure)) => return Err(failure),
+        Err(VerificationEnd::Failure(failure)) => return Err(failure),
     };
     let _ = writeln!(text, "The certificate is {}.", verdict.words());
-    if verdict == Verdict::Valid {
+    if verdict == VerificationResult::Valid {
         text.push_str(&statement);
     }
     Ok((text, verdict.code()))
@@ -236,7 +236,7 @@ fn command_line<'w>(words: impl Iterator<Item = &'w Untrusted>) -> String {
 ///
 /// The patches are made from the tested trees: those of the certificate can contain text that has no effect when they
 /// are applied.
-fn statement(certificate: &Certificate, changes: &[Change], store: &TreeStore) -> Result<String, RepoError> {
+fn statement(certificate: &Certificate, changes: &[CertifiedChange], store: &TreeStore) -> Result<String, RepoError> {
     let words = command_line(certificate.options.iter());
     let line = certificate.signature.line.as_ref().map(|line| format!(": {}", Terminal.line(line))).unwrap_or_default();
     let named =
@@ -247,7 +247,7 @@ fn statement(certificate: &Certificate, changes: &[Change], store: &TreeStore) -
         certificate.last_good,
         certificate.first_bad
     );
-    for Change { name, older, newer } in changes {
+    for CertifiedChange { name, older, newer } in changes {
         let (patch, _) = store.patch(*older, *newer)?;
         let _ = write!(text, "\n{name}:\n{}", Terminal.block(&patch.into()));
     }
@@ -255,7 +255,7 @@ fn statement(certificate: &Certificate, changes: &[Change], store: &TreeStore) -
 }
 
 /// A change of a certificate, and the two trees that it must connect.
-struct Change {
+struct CertifiedChange {
     name: &'static str,
     older: TreeId,
     newer: TreeId,
@@ -268,7 +268,7 @@ fn replay(
     is_agreed: bool,
     (parse, talk): (&Parse, &mut dyn Talk),
     text: &mut String,
-) -> Result<(Verdict, String), End> {
+) -> Result<(VerificationResult, String), VerificationEnd> {
     let certificate: Certificate =
         serde_json::from_slice(bytes).map_err(|error| invalid(format!("It is no certificate: {error}.")))?;
     let is_all = |read: Value| serde_json::to_value(&certificate).is_ok_and(|value| value == read);
@@ -281,7 +281,7 @@ fn replay(
     if !is_agreed {
         let line = command_line(certificate.regenerate.iter().chain(&certificate.options));
         let failure = Failure::usage(format!("the certificate has commands that would be run here: {line}"));
-        return Err(End::Failure(failure.with_hint("to run them, add `--yes`; a test is not confined")));
+        return Err(VerificationEnd::Failure(failure.with_hint("to run them, add `--yes`; a test is not confined")));
     }
     let user = private::open(&location.git_directory)?;
     let _lock = saved::lock(location)?;
@@ -310,17 +310,17 @@ fn replay(
     let limit = plan.order.test.timeout.unwrap_or(FIRST_LIMIT);
     let verdict = (|| {
         let mut sandbox = Sandbox::create(&root, "w", &private, certificate.first_bad)?;
-        let mut verdict = Verdict::Valid;
+        let mut verdict = VerificationResult::Valid;
         for (role, tree) in &trees {
             talk.say(&format!("Running: {}.", role.words()));
-            let job = Job::fresh(*tree, limit);
+            let job = ProbeJob::fresh(*tree, limit);
             let mut outcome = Outcome::Pass;
             for _ in 0..plan.order.test.repeat {
                 let seen = sandbox.observe(&job, &commands, &mut interrupt);
                 let seen = seen?;
                 let seen = seen.ok_or_else(|| Failure::new(Status::Interrupted, "the verification was interrupted"))?;
                 // In the order of roles, this is known before any claim about a change.
-                criteria.is_build_hunted |= *role == Role::BadFails && is_build_failure(&seen);
+                criteria.is_build_hunted |= *role == ClaimRole::BadFails && is_build_failure(&seen);
                 outcome = classify(&seen, &criteria);
                 if outcome != Outcome::Pass {
                     break;
@@ -333,14 +333,14 @@ fn replay(
                 // If a claim about a revision does not hold, this machine can be the reason; then nothing is known
                 // about changes.
                 let is_elsewhere = role.is_bare() || matches!(outcome, Outcome::Unresolved(_));
-                verdict = if is_elsewhere { Verdict::NotReproducible } else { Verdict::Invalid };
+                verdict = if is_elsewhere { VerificationResult::NotReproducible } else { VerificationResult::Invalid };
                 break;
             }
         }
         Ok(verdict)
     })();
     sandbox::remove(&root, &private);
-    verdict.map(|verdict| (verdict, statement)).map_err(End::Failure)
+    verdict.map(|verdict| (verdict, statement)).map_err(VerificationEnd::Failure)
 }
 
 /// Whether the working tree has a path.
@@ -350,7 +350,11 @@ fn is_there(path: &Untrusted, location: &Location) -> bool {
 }
 
 /// The tree of each claim, made again from its commit and its patch.
-fn trees(certificate: &Certificate, user: &Repository, store: &TreeStore) -> Result<BTreeMap<Role, TreeId>, End> {
+fn trees(
+    certificate: &Certificate,
+    user: &Repository,
+    store: &TreeStore,
+) -> Result<BTreeMap<ClaimRole, TreeId>, VerificationEnd> {
     let mut trees = BTreeMap::new();
     for claim in &certificate.claims {
         let words = claim.role.words();
@@ -373,26 +377,28 @@ fn applied(store: &TreeStore, tree: TreeId, patch: &Untrusted) -> Option<TreeId>
 /// Checks the relations of the claims to each other, to the history and to the changes; returns the changes.
 fn relations(
     certificate: &Certificate,
-    trees: &BTreeMap<Role, TreeId>,
+    trees: &BTreeMap<ClaimRole, TreeId>,
     user: &Repository,
     store: &TreeStore,
-) -> Result<Vec<Change>, End> {
-    let (Some(good), Some(bad)) = (trees.get(&Role::GoodPasses), trees.get(&Role::BadFails)) else {
+) -> Result<Vec<CertifiedChange>, VerificationEnd> {
+    let (Some(good), Some(bad)) = (trees.get(&ClaimRole::GoodPasses), trees.get(&ClaimRole::BadFails)) else {
         return Err(invalid("It does not claim that the last good revision passes and the first bad one fails."));
     };
-    let commits: BTreeMap<Role, _> = certificate.claims.iter().map(|claim| (claim.role, claim.commit)).collect();
-    if commits[&Role::GoodPasses] != certificate.last_good || commits[&Role::BadFails] != certificate.first_bad {
+    let commits: BTreeMap<ClaimRole, _> = certificate.claims.iter().map(|claim| (claim.role, claim.commit)).collect();
+    if commits[&ClaimRole::GoodPasses] != certificate.last_good
+        || commits[&ClaimRole::BadFails] != certificate.first_bad
+    {
         return Err(invalid("Its claims are about other commits than it names."));
     }
     let first_bad = graph::revision_of(user, certificate.first_bad)?;
     if !first_bad.parents.contains(&certificate.last_good) {
         return Err(invalid("The last good commit is not the parent of the first bad one."));
     }
-    let target = trees.get(&Role::TargetFails).unwrap_or(bad);
+    let target = trees.get(&ClaimRole::TargetFails).unwrap_or(bad);
     let links = [
-        ("sufficient change", &certificate.sufficient, Some(good), trees.get(&Role::SufficientFails)),
-        ("necessary change", &certificate.necessary, trees.get(&Role::NecessaryPasses), Some(bad)),
-        ("fix", &certificate.fix, Some(target), trees.get(&Role::FixPasses)),
+        ("sufficient change", &certificate.sufficient, Some(good), trees.get(&ClaimRole::SufficientFails)),
+        ("necessary change", &certificate.necessary, trees.get(&ClaimRole::NecessaryPasses), Some(bad)),
+        ("fix", &certificate.fix, Some(target), trees.get(&ClaimRole::FixPasses)),
     ];
     let n_bare = trees.keys().filter(|role| role.is_bare()).count();
     let n_changes = links.iter().filter(|(_, patch, ..)| patch.is_some()).count();
@@ -408,7 +414,7 @@ fn relations(
         if patch.is_empty() || applied(store, *older, patch) != Some(*newer) {
             return Err(invalid(format!("Its {name} differs from the tested one.")));
         }
-        changes.push(Change { name, older: *older, newer: *newer });
+        changes.push(CertifiedChange { name, older: *older, newer: *newer });
     }
     Ok(changes)
 }
@@ -420,7 +426,7 @@ fn orders(
     location: &Location,
     context: &Context,
     parse: &Parse,
-) -> Result<(Plan, Criteria), End> {
+) -> Result<(Plan, Criteria), VerificationEnd> {
     let mut words: Vec<OsString> = vec!["--no-hold".into()];
     words.extend(certificate.options.iter().map(|word| OsStr::from_bytes(word.as_bytes()).to_owned()));
     let mut hunt = parse(words).ok_or_else(|| invalid("Its options are not those of a test."))?;
@@ -456,7 +462,7 @@ fn orders(
 }
 
 /// The signature, from its printed form.
-pub(super) fn signature(reported: &idd_report::Signature) -> Option<Signature> {
+pub(super) fn signature(reported: &idd_report::HuntedFailure) -> Option<Signature> {
     let number = |prefix: &str| reported.ending.strip_prefix(prefix)?.parse::<i32>().ok();
     let ending = match reported.ending.as_str() {
         "timeout" => Ending::Timeout,

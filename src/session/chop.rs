@@ -15,16 +15,16 @@ mod reduced;
 pub(crate) mod subject;
 
 use crate::chop::lines::Ranked;
-use crate::chop::reduced::Reduced;
-use crate::chop::subject::Subject;
+use crate::chop::reduced::ReducedVersions;
+use crate::chop::subject::RecordedSubject;
 use crate::context::Context;
 use crate::failure::Failure;
 use crate::interrupt::Interrupt;
-use crate::order::{ChopOrder, RecordOrder, Reduction};
+use crate::order::{ChopOrder, RecordOrder, ReductionOrder};
 use crate::record::Others;
-use crate::recorded::{Recorded, Which, failed};
-use crate::slice::{Line, size};
-use crate::sources::Sources;
+use crate::recorded::{ProcessChoice, RecordedProcess, failed};
+use crate::slice::{SliceLine, size};
+use crate::sources::RecordedSources;
 use crate::talk::Talk;
 use crate::{explain, record, recorded, remark};
 use idd_base::outcome::Ending;
@@ -34,7 +34,7 @@ use idd_report::explanation::Explanation;
 use idd_report::{Status, Untrusted, chop};
 use idd_trace::dependence::Dependences;
 use idd_trace::execution::Execution;
-use idd_trace::input::Entry;
+use idd_trace::input::InputEntry;
 use idd_trace::output::Escape;
 use idd_trace::slice;
 use idd_trace::step::Step;
@@ -47,7 +47,7 @@ use std::ffi::OsString;
 const MAX_NAMED: usize = 5;
 
 /// A recorded failing run.
-pub(crate) struct Run {
+pub(crate) struct FailingRecording {
     /// The name of the recording.
     pub name: String,
     recording: Recording,
@@ -61,15 +61,15 @@ pub(crate) struct Run {
     passing: Vec<BTreeSet<(String, u32)>>,
 }
 
-impl Run {
+impl FailingRecording {
     /// Whether the test ended without an error, and no right output is known.
     fn passes(&self) -> bool {
         self.expected.is_none() && self.recording.ending == Ending::Exit(0).to_string()
     }
 
     /// What it is compared with.
-    fn right(&self) -> failure::Reference<'_> {
-        failure::Reference { output: self.expected.as_deref(), escapes: &self.escapes }
+    fn right(&self) -> failure::ChopReference<'_> {
+        failure::ChopReference { output: self.expected.as_deref(), escapes: &self.escapes }
     }
 
     /// The error if it passes.
@@ -109,7 +109,7 @@ pub(crate) fn recorded(
     location: &Location,
     context: &Context,
     talk: &mut dyn Talk,
-) -> Result<(Run, Subject), Failure> {
+) -> Result<(FailingRecording, RecordedSubject), Failure> {
     let mut chopping = Chopping { order, location, context, interrupt: context.interrupt()?, talk };
     let subject = subject::find(order, location, context, chopping.talk)?;
     let run = chopping.record(&subject, &[])?;
@@ -138,36 +138,41 @@ impl Chopping<'_> {
     }
 
     /// The recorded run, on a reduced input where that is possible.
-    fn recorded(&mut self, subject: &Subject) -> Result<(Run, Reduced), Failure> {
+    fn recorded(&mut self, subject: &RecordedSubject) -> Result<(FailingRecording, ReducedVersions), Failure> {
         let named = input::named_files(&self.order.inputs, self.context);
         if named.is_empty() { self.on_found_files(subject) } else { self.on_named_files(subject, &named) }
     }
 
     /// The run as it is; or, if the user names no input, on those files reduced that it has read.
-    fn on_found_files(&mut self, subject: &Subject) -> Result<(Run, Reduced), Failure> {
+    fn on_found_files(&mut self, subject: &RecordedSubject) -> Result<(FailingRecording, ReducedVersions), Failure> {
         let run = self.record(subject, &[])?;
         if run.passes() {
             return Err(run.refusal());
         }
         let names = self.order.inputs.clone();
-        let whole = Reduced { subject: subject.clone(), names, files: Vec::new(), passing: Vec::new(), remark: None };
+        let whole =
+            ReducedVersions { subject: subject.clone(), names, files: Vec::new(), passing: Vec::new(), remark: None };
         let reduction = self.order.reduction.as_ref();
         let reduction = reduction.filter(|_| self.order.inputs.is_empty() && self.order.expected.is_none());
         let Some(reduction) = reduction else { return Ok((run, whole)) };
         let mut recorded = open(&run.name, self.location)?;
-        let sources = Sources::new(self.location, &recorded.recording);
+        let sources = RecordedSources::new(self.location, &recorded.recording);
         let files = input::read_files(recorded.run.execution(), &sources, &subject.record.command, self.location)?;
         if files.is_empty() {
             return Ok((run, whole));
         }
         Ok(match self.reduced_run(subject, &files, reduction)? {
-            Ok((run, reduced)) => (run, Reduced { names: Vec::new(), ..reduced }),
-            Err(remark) => (run, Reduced { remark: Some(remark), ..whole }),
+            Ok((run, reduced)) => (run, ReducedVersions { names: Vec::new(), ..reduced }),
+            Err(remark) => (run, ReducedVersions { remark: Some(remark), ..whole }),
         })
     }
 
     /// The run on the files that the user names, reduced if that is possible, else as they are on disk.
-    fn on_named_files(&mut self, subject: &Subject, files: &[OsString]) -> Result<(Run, Reduced), Failure> {
+    fn on_named_files(
+        &mut self,
+        subject: &RecordedSubject,
+        files: &[OsString],
+    ) -> Result<(FailingRecording, ReducedVersions), Failure> {
         let whole = reduced::place(subject, files, (self.location, self.context))?;
         let others = self.order.inputs.iter().filter(|name| !files.contains(&OsString::from(name))).cloned();
         let names: Vec<String> = whole.names.iter().cloned().chain(others).collect();
@@ -177,21 +182,21 @@ impl Chopping<'_> {
                 Some("The input is not shrunk: the file of `--expected` belongs to the whole input.".to_owned())
             }
             (Some(reduction), None) => match self.reduced_run(subject, files, reduction)? {
-                Ok((run, reduced)) => return Ok((run, Reduced { names, ..reduced })),
+                Ok((run, reduced)) => return Ok((run, ReducedVersions { names, ..reduced })),
                 Err(remark) => Some(remark),
             },
         };
         let run = self.record(&whole.subject, &[])?;
-        Ok((run, Reduced { names, remark, ..whole }))
+        Ok((run, ReducedVersions { names, remark, ..whole }))
     }
 
     /// The recorded run on reduced files; or why there is none.
     fn reduced_run(
         &mut self,
-        subject: &Subject,
+        subject: &RecordedSubject,
         files: &[OsString],
-        reduction: &Reduction,
-    ) -> Result<Result<(Run, Reduced), String>, Failure> {
+        reduction: &ReductionOrder,
+    ) -> Result<Result<(FailingRecording, ReducedVersions), String>, Failure> {
         self.talk.say("Shrinking the input.");
         let place = (self.location, self.context);
         let reduced = reduced::reduce((subject, files), reduction, place, &self.interrupt, self.talk);
@@ -215,7 +220,7 @@ impl Chopping<'_> {
     }
 
     /// Whether a recorded run shows a failure.
-    fn fails(&self, run: &Run) -> Result<bool, Failure> {
+    fn fails(&self, run: &FailingRecording) -> Result<bool, Failure> {
         if run.expected.is_none() {
             return Ok(!run.passes());
         }
@@ -230,8 +235,8 @@ impl Chopping<'_> {
     /// Records the run of the passing version, if its output is needed, and the failing run.
     ///
     /// - `passing`: versions of the failing one with which the test passes.
-    fn record(&mut self, subject: &Subject, passing: &[TreeId]) -> Result<Run, Failure> {
-        let Subject { failing, reference, record, .. } = subject;
+    fn record(&mut self, subject: &RecordedSubject, passing: &[TreeId]) -> Result<FailingRecording, Failure> {
+        let RecordedSubject { failing, reference, record, .. } = subject;
         let (location, context) = (self.location, self.context);
         let (expected, reference, escapes) = match (&self.order.expected, reference) {
             (Some(file), _) => (Some(failure::expected(file)?), None, Vec::new()),
@@ -252,27 +257,32 @@ impl Chopping<'_> {
         self.interrupt.check("stopped before the failing run was recorded")?;
         self.talk.say("Recording the failing run.");
         let mut lines = Vec::new();
-        let mut take = |_, mut run: recorded::Run| lines.extend(places(run.execution()).ok());
+        let mut take = |_, mut run: recorded::ProcessRun| lines.extend(places(run.execution()).ok());
         let mut others = Others { trees: passing, take: &mut take };
         let (name, recording) = record::of_trees(record, *failing, &mut others, (location, context), self.talk)?;
-        Ok(Run { name, recording, expected, reference, escapes, passing: lines })
+        Ok(FailingRecording { name, recording, expected, reference, escapes, passing: lines })
     }
 
     /// Intersects the slices of a run.
-    fn chop(&mut self, run: Run, reduced: Reduced, original: &Subject) -> Result<Chop, Failure> {
+    fn chop(
+        &mut self,
+        run: FailingRecording,
+        reduced: ReducedVersions,
+        original: &RecordedSubject,
+    ) -> Result<Chop, Failure> {
         if run.passes() {
             return Err(run.refusal());
         }
         let order = self.order;
         let mut recorded = open(&run.name, self.location)?;
         let traced = recorded.traced().clone();
-        let mut sources = Sources::new(self.location, &recorded.recording);
+        let mut sources = RecordedSources::new(self.location, &recorded.recording);
         self.talk.say("Computing the slices.");
         let execution = recorded.run.execution();
         let failure = failure::find(execution, traced.end, &run.recording.ending, run.right())?;
         let (asked, others) = input::inputs(execution, &reduced.names, &sources)?;
         let names = input::names(&asked);
-        let Run { recording, passing, .. } = run;
+        let FailingRecording { recording, passing, .. } = run;
         let mut remarks = remarks(&recording, names.is_empty());
         remarks.extend(reduced.remark);
         remarks.extend(left_out(&others));
@@ -280,7 +290,7 @@ impl Chopping<'_> {
         let (graph, mut skipped) = execution.relevant_dependences(failure.steps()).map_err(|error| failed(&error))?;
         skipped.extend(failure.text_before);
         let backward = failure.slice(&graph, &skipped, order.kinds);
-        let steps = |entries: &[Entry]| entries.iter().map(|entry| entry.step).collect::<Vec<_>>();
+        let steps = |entries: &[InputEntry]| entries.iter().map(|entry| entry.step).collect::<Vec<_>>();
         let forward = slice::forward(&graph, &steps(&asked), order.kinds);
         // What depends on another input is no constant.
         let everything = [steps(&asked), steps(&others)].concat();
@@ -299,7 +309,7 @@ impl Chopping<'_> {
             all.iter().filter_map(|statement| statement.place.as_ref()).chain(initial.iter().map(|it| &it.place));
         let changed = lines::changed(files, &original.changed, &mut sources);
         let is_changed =
-            |line: &Line| changed.get(line.file.as_str()).is_some_and(|changed| changed.contains(&line.line));
+            |line: &SliceLine| changed.get(line.file.as_str()).is_some_and(|changed| changed.contains(&line.line));
         let nearest: HashMap<(&str, u32), u32> = all.iter().fold(HashMap::new(), |mut nearest, statement| {
             if let Some(place) = &statement.place {
                 let distance = nearest.entry((&*place.file, place.line)).or_insert(u32::MAX);
@@ -307,8 +317,8 @@ impl Chopping<'_> {
             }
             nearest
         });
-        let mut ranked = |set: usize| -> Result<Vec<chop::Line>, Failure> {
-            let ranked = |line: Line| {
+        let mut ranked = |set: usize| -> Result<Vec<chop::ChopLine>, Failure> {
+            let ranked = |line: SliceLine| {
                 let key = (line.file.clone(), line.line);
                 let n_passing = passing.iter().filter(|lines| lines.contains(&key)).count();
                 Ranked {
@@ -348,8 +358,8 @@ impl Chopping<'_> {
     }
 }
 
-fn open(name: &str, location: &Location) -> Result<Recorded, Failure> {
-    recorded::open(&Which { recording: Some(name.to_owned()), process: None }, location)
+fn open(name: &str, location: &Location) -> Result<RecordedProcess, Failure> {
+    recorded::open(&ProcessChoice { recording: Some(name.to_owned()), process: None }, location)
 }
 
 /// The lines that a run ran.
@@ -366,8 +376,8 @@ fn passes(message: &str) -> Failure {
 }
 
 /// The inputs that do not count, because `--input` names others.
-fn left_out(others: &[Entry]) -> Option<String> {
-    let others: Vec<Entry> = others.iter().filter(|entry| input::is_outside(entry)).cloned().collect();
+fn left_out(others: &[InputEntry]) -> Option<String> {
+    let others: Vec<InputEntry> = others.iter().filter(|entry| input::is_outside(entry)).cloned().collect();
     let names = input::names(&others);
     let shown = names.iter().take(MAX_NAMED).cloned().collect::<Vec<_>>().join(", ");
     let more = if names.len() > MAX_NAMED { ", ..." } else { "" };

@@ -4,7 +4,7 @@ use crate::failure::Failure;
 use crate::interrupt::Interrupt;
 use idd_world::repo::locate;
 use idd_world::run::executor::Around;
-use idd_world::run::kept_crew::KeptCrew;
+use idd_world::run::kept_executor::KeptExecutor;
 use idd_world::run::toolchain;
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -22,7 +22,7 @@ pub struct Context {
     /// The flag that stops a recording or an explanation in this context; `None` if signals to the process stop it.
     pub interrupt: Option<Interrupt>,
     /// The workers that hunts in this context use one after the other; `None` if each hunt has its own.
-    pub crew: Option<KeptCrew>,
+    pub crew: Option<KeptExecutor>,
     /// The parts that another program replaces.
     pub embedding: Embedding,
 }

@@ -1,7 +1,7 @@
 //! Reads the course of a hunt from its journal, also while another process writes it. Nothing is locked.
 
 use crate::failure::Failure;
-use crate::kept::Kept;
+use crate::kept::KeptHunt;
 use crate::narrowing::Narrowing;
 use crate::positions::Positions;
 use crate::story::{ending, outcome_of};
@@ -70,7 +70,7 @@ pub struct HuntState {
 
 impl HuntState {
     /// - `is_named`: whether the advice has to name the hunt.
-    pub fn of(kept: &Kept, is_named: bool, location: &Location) -> Result<Self, Failure> {
+    pub fn of(kept: &KeptHunt, is_named: bool, location: &Location) -> Result<Self, Failure> {
         let word = kept.state(location)?;
         let is_running = word == "running";
         let resume = if is_named { format!("git idd resume --hunt {}", kept.id) } else { "git idd resume".to_owned() };
@@ -136,7 +136,7 @@ impl HuntObserver {
     }
 
     /// The course of a hunt.
-    pub fn look(&mut self, kept: &Kept, state: &HuntState) -> Result<HuntCourse, Failure> {
+    pub fn look(&mut self, kept: &KeptHunt, state: &HuntState) -> Result<HuntCourse, Failure> {
         let plan = saved::plan(&kept.replay).ok();
         let find = plan.as_ref().map(|plan| plan.order.history.find).unwrap_or_default();
         let verdicts: Vec<LoggedVerdict> = saved::verdicts(&self.location, &kept.id)?
@@ -203,7 +203,7 @@ impl HuntObserver {
         format!("{} {}{position} {subject}", id.short(), commit.date.day())
     }
 
-    fn facts(&self, kept: &Kept, state: &HuntState, known: &RevisionFacts<'_>) -> Result<Vec<Fact>, Failure> {
+    fn facts(&self, kept: &KeptHunt, state: &HuntState, known: &RevisionFacts<'_>) -> Result<Vec<Fact>, Failure> {
         let RevisionFacts { find, verdicts, narrowing, .. } = known;
         let mut facts = Vec::new();
         let mut add = |label: &'static str, text: String| facts.push(Fact { label, text: Untrusted::from(text) });
@@ -303,7 +303,7 @@ impl HuntObserver {
 /// The report of a hunt: its finding if it has ended or has proved the commit, else what is known so far.
 ///
 /// - `state`: its state in words.
-pub fn report(kept: &Kept, course: &HuntCourse, state: &str) -> Report {
+pub fn report(kept: &KeptHunt, course: &HuntCourse, state: &str) -> Report {
     match kept.report() {
         Ok(report) if !course.is_running || report.status == Status::Culprit => report,
         _ => {
@@ -315,7 +315,7 @@ pub fn report(kept: &Kept, course: &HuntCourse, state: &str) -> Report {
 }
 
 /// The report of a hunt that has no finding yet.
-fn unfinished(kept: &Kept, state: &str) -> Report {
+fn unfinished(kept: &KeptHunt, state: &str) -> Report {
     let mut report = Report::new(Status::Interrupted, format!("The hunt is {state}."));
     kept.update_costs(&mut report);
     report.hunt = Some(kept.id.clone());
@@ -323,7 +323,7 @@ fn unfinished(kept: &Kept, state: &str) -> Report {
 }
 
 /// The probes of a hunt and their time until now, as reports count them, and what else it ran.
-fn costs(kept: &Kept) -> String {
+fn costs(kept: &KeptHunt) -> String {
     let report = kept.report().unwrap_or_else(|_| unfinished(kept, ""));
     let time = text::duration(report.seconds);
     let others = text::others(&report.probes).map_or_else(String::new, |others| format!("; also {others}"));

@@ -3,23 +3,23 @@
 //! A passing version answers silently where it can: it leads to the first step that does something else with the same
 //! values, and values that are the same there are presumed to be right.
 
-use crate::debug::calls::Calls;
-use crate::debug::expect::{Checked, Expectation};
-use crate::debug::grounds::{Building, Failing, Grounds};
-use crate::debug::passing::Passing;
-use crate::debug::seek::{Seek, Seeker};
-use crate::debug::walked::Walked;
-use crate::explain::change::Lines;
+use crate::debug::any_run::Walked;
+use crate::debug::calls::CallIndex;
+use crate::debug::expect::{Expectation, ExpectationCheck};
+use crate::debug::grounds::{Building, FailingStep, FailureGrounds};
+use crate::debug::passing::PassingRun;
+use crate::debug::seek::{Seek, StepSeeker};
+use crate::explain::change::LinesByPath;
 use crate::failure::Failure;
 use crate::order::{ExplainOrder, RecordOrder};
-use crate::recorded::{Which, failed};
+use crate::recorded::{ProcessChoice, failed};
 use crate::slice::criterion::Criterion;
 use idd_base::revision::TreeId;
-use idd_explain::comparison::{Candidate, Comparison};
-use idd_explain::facts::Facts;
-use idd_explain::feedback::recommend::{Recommendation, State};
-use idd_explain::feedback::table::Table;
-use idd_explain::feedback::{Feedback, Judged, contradicted, gap};
+use idd_explain::comparison::{Comparison, DifferingStep};
+use idd_explain::facts::StepFacts;
+use idd_explain::feedback::recommend::{Recommendation, RecommendationState};
+use idd_explain::feedback::table::StepTable;
+use idd_explain::feedback::{Feedback, JudgedStep, contradicted, gap};
 use idd_explain::statements::Statements;
 use idd_trace::step::Step;
 use std::collections::HashMap;
@@ -27,6 +27,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
+pub mod answer_lines;
+pub mod any_run;
 mod asserted;
 pub mod begin;
 pub mod calls;
@@ -39,14 +41,12 @@ mod recent;
 pub mod recording;
 pub mod reply;
 pub mod seek;
-pub mod walked;
-pub mod written;
 
 /// What is debugged.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct DebugOrder {
     /// The recorded run.
-    pub which: Which,
+    pub which: ProcessChoice,
     /// How a test is recorded first, in place of the recording.
     pub record: Option<RecordOrder>,
     /// What holds at lines.
@@ -66,28 +66,28 @@ pub struct DebugOrder {
 }
 
 /// A question to the person.
-pub struct Question<'q> {
+pub struct StepQuestion<'q> {
     /// Its number, from 1.
     pub nth: usize,
     /// The step, and why it is asked; `None` for the step at which the failure is seen, and one that the person chose.
     pub recommendation: Option<Recommendation>,
     /// What is known of it.
-    pub facts: &'q Facts,
+    pub facts: &'q StepFacts,
     /// What was said before.
-    pub judged: &'q [Judged],
+    pub judged: &'q [JudgedStep],
     /// The values that are the same in the passing version: their indices. Presumed to be right.
     pub presumed: Vec<usize>,
     /// The values that are as the person expects: their indices.
     pub expected: Vec<usize>,
     /// The calls and loops of the run.
-    pub calls: Calls<'q>,
+    pub calls: CallIndex<'q>,
     /// What came of the last wish to go to a step, if that needs words.
     pub note: Option<String>,
 }
 
 /// What a person answers.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Reply {
+pub enum PersonReply {
     /// What is said of the step.
     Said(Feedback),
     /// Code is missing before the step.
@@ -103,23 +103,25 @@ pub enum Reply {
 }
 
 /// Why a step is recommended, for a person.
-pub fn reason(state: State) -> &'static str {
+pub fn reason(state: RecommendationState) -> &'static str {
     match state {
-        State::SimpleInference => "it gave a wrong value, or decided for what followed",
-        State::PatternInference => "its answer says most about what is left",
-        State::InspectDetails => "it lies between a step that is right and one that uses a wrong value",
-        State::ClarityInference => "it is around the step that was unclear",
-        State::Elsewhere => "the steps that the failure depends on were judged, and none is the first wrong one",
-        State::FirstDifference => {
+        RecommendationState::SimpleInference => "it gave a wrong value, or decided for what followed",
+        RecommendationState::PatternInference => "its answer says most about what is left",
+        RecommendationState::InspectDetails => "it lies between a step that is right and one that uses a wrong value",
+        RecommendationState::ClarityInference => "it is around the step that was unclear",
+        RecommendationState::Elsewhere => {
+            "the steps that the failure depends on were judged, and none is the first wrong one"
+        }
+        RecommendationState::FirstDifference => {
             "with the same values, the passing version does something else here, or more after it"
         }
     }
 }
 
 /// Who judges steps.
-pub trait Person {
+pub trait StepJudge {
     /// Judges a step.
-    fn judge(&mut self, question: &Question<'_>) -> Result<Reply, Failure>;
+    fn judge(&mut self, question: &StepQuestion<'_>) -> Result<PersonReply, Failure>;
 
     /// Whether a search that has come to a step in this time is given up. Asked several times a second.
     fn stops(&mut self, _at: Step, elapsed: Duration) -> bool {
@@ -128,7 +130,7 @@ pub trait Person {
 }
 
 /// The wrong value that no step computed: an initial value, an argument of the program, memory that was never written.
-pub fn given(facts: &Facts, feedback: &Feedback) -> Option<usize> {
+pub fn given(facts: &StepFacts, feedback: &Feedback) -> Option<usize> {
     let Feedback::WrongValue(wrong) = feedback else { return None };
     let is_given = |index: &&usize| {
         let used = facts.used.get(**index);
@@ -137,9 +139,9 @@ pub fn given(facts: &Facts, feedback: &Feedback) -> Option<usize> {
     wrong.iter().find(is_given).copied()
 }
 
-fn judged(facts: &Facts, feedback: Feedback) -> Judged {
+fn judged(facts: &StepFacts, feedback: Feedback) -> JudgedStep {
     let makers = facts.used.iter().map(|used| used.makers.clone()).collect();
-    Judged { step: facts.detail.standing.step, feedback, makers }
+    JudgedStep { step: facts.detail.standing.step, feedback, makers }
 }
 
 /// What is wrong at the first wrong step.
@@ -157,7 +159,7 @@ pub enum Bug {
 
 /// How it ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum End {
+pub enum WalkEnd {
     /// With the first wrong step, and what is wrong there.
     Found(Step, Bug),
     /// All steps that the failure depends on were judged, and none is the first wrong one.
@@ -175,54 +177,54 @@ const MAX_UNCLEAR: usize = 4;
 const MAX_SEARCH: Duration = Duration::from_secs(10);
 
 /// A walk over a run.
-pub struct Walk {
+pub struct DebugWalk {
     /// The failing run.
     pub run: Walked,
     /// The run of the passing version.
-    pub passing: Option<Passing>,
+    pub passing: Option<PassingRun>,
     /// Where its steps stand.
-    pub table: Arc<Table>,
+    pub table: Arc<StepTable>,
     /// The statements of the run.
     pub statements: Statements,
     building: Option<Building>,
-    grounds: Option<Grounds>,
+    grounds: Option<FailureGrounds>,
     /// The step at which the failure is seen.
     pub failure: Step,
     /// What was said, in order.
-    pub judged: Vec<Judged>,
+    pub judged: Vec<JudgedStep>,
     /// The version that was recorded, if it is known.
     pub tree: Option<TreeId>,
     /// What was found at last.
-    pub explanation: Option<idd_report::walk::Walk>,
+    pub explanation: Option<idd_report::walk::FinishedWalk>,
     /// Where the expectations of the person hold, and the assertion that failed.
-    pub expected: Vec<Checked>,
+    pub expected: Vec<ExpectationCheck>,
     /// The assertions in the lines that ran, by the number of their statements.
     assertions: HashMap<u32, String>,
     /// What the passing version said of steps.
     silent: HashMap<Step, Comparison>,
-    divergences: Option<Vec<Candidate>>,
+    divergences: Option<Vec<DifferingStep>>,
 }
 
-impl Walk {
+impl DebugWalk {
     /// Of a run that fails at some steps.
     ///
     /// Cost: two passes over the run.
-    pub fn new(mut run: Walked, passing: Option<Passing>, criteria: &[(Step, Step)]) -> Result<Self, Failure> {
+    pub fn new(mut run: Walked, passing: Option<PassingRun>, criteria: &[(Step, Step)]) -> Result<Self, Failure> {
         let statements = run.statements().map_err(|error| failed(&error))?;
-        let table = Arc::new(Table::new(run.outline(), statements.of_steps.clone(), &statements.lines));
+        let table = Arc::new(StepTable::new(run.outline(), statements.of_steps.clone(), &statements.lines));
         let output = begin::last_output(run.outline(), criteria);
         let near = run.near();
-        let prior = begin::prior(&statements, |_| None, &Lines::new(), None);
-        let failing = Failing { criteria: criteria.to_vec(), prior, held: Vec::new(), near };
+        let prior = begin::prior(&statements, |_| None, &LinesByPath::new(), None);
+        let failing = FailingStep { criteria: criteria.to_vec(), prior, held: Vec::new(), near };
         let graph = run.graph(output).map_err(|error| failed(&error))?;
-        let grounds = Grounds::new(graph, &table, failing);
+        let grounds = FailureGrounds::new(graph, &table, failing);
         Ok(Self::of((run, statements, table), Building::Built(Box::new(grounds)), passing, output.0))
     }
 
     fn of(
-        (run, statements, table): (Walked, Statements, Arc<Table>),
+        (run, statements, table): (Walked, Statements, Arc<StepTable>),
         building: Building,
-        passing: Option<Passing>,
+        passing: Option<PassingRun>,
         failure: Step,
     ) -> Self {
         let failure = table.shown(failure);
@@ -245,7 +247,7 @@ impl Walk {
     }
 
     /// What recommendations are based on.
-    pub fn grounds(&mut self) -> Result<&mut Grounds, Failure> {
+    pub fn grounds(&mut self) -> Result<&mut FailureGrounds, Failure> {
         if let Some(building) = self.building.take() {
             self.grounds = Some(building.end()?);
         }
@@ -255,10 +257,14 @@ impl Walk {
 
     /// The next step; `None` if nothing is left.
     ///
-    /// Cost: two passes over the graph after a new answer, more of a short run; and what [`Grounds`] cost the first time.
+    /// Cost: two passes over the graph after a new answer, more of a short run; and what [`FailureGrounds`] cost the first time.
     pub fn recommend(&mut self) -> Result<Option<Recommendation>, Failure> {
         if self.judged.is_empty() {
-            return Ok(Some(Recommendation { step: self.failure, state: State::SimpleInference, n_suspects: 0 }));
+            return Ok(Some(Recommendation {
+                step: self.failure,
+                state: RecommendationState::SimpleInference,
+                n_suspects: 0,
+            }));
         }
         self.grounds()?;
         let Some(grounds) = &mut self.grounds else { return Ok(None) };
@@ -270,13 +276,13 @@ impl Walk {
     }
 
     /// What is known of a step.
-    pub fn facts(&mut self, step: Step) -> Result<Facts, Failure> {
+    pub fn facts(&mut self, step: Step) -> Result<StepFacts, Failure> {
         let found = self.run.facts(&self.table.members(step)).map_err(|error| failed(&error))?;
         found.ok_or_else(|| Failure::error(format!("there is no step {}", step.0)))
     }
 
     /// Takes an answer.
-    pub fn tell(&mut self, facts: &Facts, feedback: Feedback) {
+    pub fn tell(&mut self, facts: &StepFacts, feedback: Feedback) {
         self.judged.push(judged(facts, feedback));
     }
 
@@ -305,8 +311,8 @@ impl Walk {
     /// Asks until the first wrong step is found.
     ///
     /// - `is_helped`: whether the passing version answers where it agrees.
-    pub fn ask(&mut self, person: &mut dyn Person, is_helped: bool) -> Result<End, Failure> {
-        let mut seeker = Seeker::default();
+    pub fn ask(&mut self, person: &mut dyn StepJudge, is_helped: bool) -> Result<WalkEnd, Failure> {
+        let mut seeker = StepSeeker::default();
         let (mut jump, mut note, mut again) = (None, None, None);
         let mut nth = 1;
         loop {
@@ -318,12 +324,12 @@ impl Walk {
                 None => self.recommend()?,
             };
             let Some(step) = jump.take().or(recommendation.map(|found| found.step)) else {
-                return Ok(End::Exhausted);
+                return Ok(WalkEnd::Exhausted);
             };
             let unclear =
                 self.judged.iter().filter(|answer| answer.step == step && answer.feedback == Feedback::Unclear);
             if recommendation.is_some_and(|found| found.step == step) && unclear.count() >= MAX_UNCLEAR {
-                return Ok(End::Unclear);
+                return Ok(WalkEnd::Unclear);
             }
             let facts = self.facts(step)?;
             let is_first = self.judged.is_empty();
@@ -333,9 +339,9 @@ impl Walk {
             let (calls, judged) = (seeker.calls(self), &self.judged[..]);
             let note_now = note.take();
             let question =
-                Question { nth, recommendation, facts: &facts, judged, presumed, expected, calls, note: note_now };
+                StepQuestion { nth, recommendation, facts: &facts, judged, presumed, expected, calls, note: note_now };
             match person.judge(&question)? {
-                Reply::Said(feedback) => {
+                PersonReply::Said(feedback) => {
                     let bug = match feedback {
                         Feedback::WrongResult if facts.outcome.is_some() => Some(Bug::Decision),
                         Feedback::WrongResult => Some(Bug::Value),
@@ -345,18 +351,18 @@ impl Walk {
                     nth += 1;
                     note = self.contradiction();
                     if let Some(bug) = bug {
-                        return Ok(End::Found(step, bug));
+                        return Ok(WalkEnd::Found(step, bug));
                     }
                 }
-                Reply::Missing => {
+                PersonReply::Missing => {
                     self.tell(&facts, Feedback::WrongResult);
-                    return Ok(End::Found(step, Bug::Missing));
+                    return Ok(WalkEnd::Found(step, Bug::Missing));
                 }
-                Reply::Undo => {
+                PersonReply::Undo => {
                     self.judged.pop();
                     jump = self.judged.is_empty().then_some(self.failure);
                 }
-                Reply::Jump(to) => {
+                PersonReply::Jump(to) => {
                     let is_known = to != Step::START && to.0 <= self.run.outline().n_steps();
                     jump = Some(if is_known { self.table.shown(to) } else { step });
                     again = recommendation.filter(|_| !is_known);
@@ -364,12 +370,12 @@ impl Walk {
                         format!("there is no step {}: the run has steps 1 to {}", to.0, self.run.outline().n_steps())
                     });
                 }
-                Reply::Seek(seek) => {
+                PersonReply::Seek(seek) => {
                     let found = seeker.seek(self, seek, step, person)?;
                     again = recommendation.filter(|_| found.step.is_none());
                     (jump, note) = (Some(found.step.unwrap_or(step)), found.note);
                 }
-                Reply::Quit => return Ok(End::Left),
+                PersonReply::Quit => return Ok(WalkEnd::Left),
             }
         }
     }

@@ -1,7 +1,7 @@
 //! The report of a hunt that has ended or stopped.
 
 use crate::failure::Failure;
-use crate::finding::Sources;
+use crate::finding::FindingSources;
 use crate::hunt::Hunt;
 use crate::plan::Adjustments;
 use crate::runner::questions::MUTE;
@@ -89,7 +89,7 @@ impl Hunt<'_> {
         let before = self.runner.value_before(finding, &self.history, store)?;
         let signature = self.signature.as_ref();
         let beside = Some(&self.runner.beside);
-        let sources = Sources { plan: self.plan, adjustments, history: &self.history, store, signature, beside };
+        let sources = FindingSources { plan: self.plan, adjustments, history: &self.history, store, signature, beside };
         Ok(Report { before, ..finding::report(finding, sources)? })
     }
 

@@ -28,7 +28,7 @@ use idd_world::place::untracked::{Untracked, UntrackedPath, has_objects, untrack
 use idd_world::repo::store::TreeStore;
 use idd_world::repo::unchanged::FileTimes;
 use idd_world::repo::{graph, private};
-use idd_world::run::classify::{Shown, reproduced};
+use idd_world::run::classify::{PlainResult, reproduced};
 use idd_world::run::{failure_line, normalise};
 use std::ffi::OsStr;
 use std::mem;
@@ -73,7 +73,7 @@ impl AllFiles {
         runner.stand(self.surroundings.clone());
         let seen = runner.reproduce(Probe::of(tree, revision, Phase::Reproduce), &[0])?;
         let seen = seen.and_then(|mut seen| seen.pop());
-        let passes = seen.is_some_and(|seen| reproduced(&seen, &runner.criteria) == Shown::Passes);
+        let passes = seen.is_some_and(|seen| reproduced(&seen, &runner.criteria) == PlainResult::Passes);
         runner.stand(present);
         Ok(passes)
     }
@@ -190,7 +190,7 @@ impl Hunt<'_> {
         };
         let recorded = self.runner.take_uses();
         let used = match known {
-            _ if reproduced(&seen, &self.runner.criteria) != Shown::Fails => Vec::new(),
+            _ if reproduced(&seen, &self.runner.criteria) != PlainResult::Fails => Vec::new(),
             Some(known) => known,
             None => self.location.top.as_ref().map(|top| used(&all, &recorded, top)).unwrap_or_default(),
         };
@@ -248,7 +248,7 @@ impl Hunt<'_> {
         }
         let kind = |seen: &Observation| reproduced(seen, &self.runner.criteria);
         let (shown, other) = (kind(with), without.first().map(kind));
-        if shown != Shown::Fails && other != Some(Shown::Fails) {
+        if shown != PlainResult::Fails && other != Some(PlainResult::Fails) {
             return Ok(None);
         }
         // Runs of one tree that differ explain the difference.
@@ -257,17 +257,17 @@ impl Hunt<'_> {
         };
         if !self.is_alike(with, &again) {
             self.show(&adjustments.environment);
-            if [shown, reproduced(&again, &self.runner.criteria)].contains(&Shown::Passes) {
+            if [shown, reproduced(&again, &self.runner.criteria)].contains(&PlainResult::Passes) {
                 return Ok(None);
             }
             let said = self.disagreement(&[with.clone(), again]);
             return Ok(Some(Reproduced::No(Conclusion::NotReproducible, Some(said))));
         }
-        if shown == Shown::Passes {
+        if shown == PlainResult::Passes {
             let said = Self::contrast(with, without);
             return Ok(Some(Reproduced::No(Conclusion::NotReproducible, Some(said))));
         }
-        if shown != Shown::Fails {
+        if shown != PlainResult::Fails {
             self.show(&adjustments.environment);
             let line = last_line(with);
             self.runner.talk.say(&Terminal.line(&Untrusted::from(format!(

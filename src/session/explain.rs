@@ -8,11 +8,11 @@ use crate::explain::model::{
     Desk, Explained, Explainer, Explanation, FIRST_TRACE, LONGER, Limit, PARKED_LIMIT, PATIENCE, PATIENCE_ENDLESS,
     Pair, Sides, ending_of,
 };
-use crate::explain::sides::{Meant, Side};
+use crate::explain::sides::{BuiltSide, TargetProcess};
 use crate::failure::Failure;
-use crate::hold::Holder;
+use crate::hold::FileHolder;
 use crate::order::{ExplainOrder, SWITCH_BUDGET};
-use crate::record::instruments::Tools;
+use crate::record::instruments::RecordingTools;
 use crate::sandboxes::{objects, sandboxes};
 use crate::surroundings::surroundings;
 use crate::talk::Talk;
@@ -22,14 +22,13 @@ use idd_base::revision::{CommitId, TreeId};
 use idd_report::Status;
 use idd_trace::run::Run;
 use idd_trace::step::Step;
-use idd_world::process::Watch as _;
+use idd_world::process::CommandWatch as _;
 use idd_world::repo::locate::Location;
 use idd_world::repo::private;
 use idd_world::run::sandbox;
 use idd_world::run::sandbox::Sandbox;
 use std::time::Instant;
 
-pub mod both;
 pub mod change;
 mod expanded;
 pub(crate) mod finding;
@@ -41,6 +40,7 @@ mod parking;
 mod plain;
 mod products;
 mod progress;
+pub mod recorded_pair;
 mod sides;
 pub mod switching;
 mod unequal;
@@ -51,11 +51,11 @@ pub mod words;
 mod alignment_tests;
 
 /// What was found.
-enum Found {
+enum FoundExplanation {
     /// A chain whose links were tested by experiments.
     Tested(Box<Explanation>),
     /// A chain of a Java program, and whether a signal ended the tests of its links.
-    Observed(Box<idd_report::chain::Chain>, Pair, bool),
+    Observed(Box<idd_report::chain::ReportChain>, Pair, bool),
 }
 
 /// Explains; that of a hunt is kept beside it, for its reports.
@@ -67,18 +67,18 @@ pub fn run(
 ) -> Result<Explained, Failure> {
     let done = with_explainer(order, location, context, talk, |explainer, (pair, changed), desk| {
         if let Some(observed) = explainer.explain_java((&pair, &changed), desk)? {
-            return Ok(Found::Observed(Box::new(observed), pair, explainer.interrupt.is_interrupted()));
+            return Ok(FoundExplanation::Observed(Box::new(observed), pair, explainer.interrupt.is_interrupted()));
         }
         let explanation = match explainer.order.switch_budget {
             Some(budget) => explainer.explain_switched(budget, (pair, changed), desk),
             None => explainer.explain(pair, changed, desk),
         };
-        explanation.map(|explanation| Found::Tested(Box::new(explanation)))
+        explanation.map(|explanation| FoundExplanation::Tested(Box::new(explanation)))
     });
     let mut explanation = match done? {
-        Found::Tested(explanation) => explanation,
-        Found::Observed(chain, pair, is_interrupted) => {
-            let sources = change::Sources::new(location, pair.failing.0)?;
+        FoundExplanation::Tested(explanation) => explanation,
+        FoundExplanation::Observed(chain, pair, is_interrupted) => {
+            let sources = change::TreeSources::new(location, pair.failing.0)?;
             let explanation = || idd_report::explanation::Explanation::Chain((*chain).clone());
             if !is_interrupted {
                 keep(pair.hunt, pair.failing, explanation, (location, talk));
@@ -86,13 +86,13 @@ pub fn run(
             return Ok(Explained { chain: *chain, sources, is_interrupted });
         }
     };
-    let mut sources = change::Sources::new(location, explanation.pair.failing.0)?;
+    let mut sources = change::TreeSources::new(location, explanation.pair.failing.0)?;
     for link in explanation.links.iter_mut().filter(|link| link.step == Step::START) {
         if let Some(place) = &mut link.place {
             place.line = sources.touched(&place.file, place.line, &explanation.changed);
         }
     }
-    let replaced = change::Replaced::new(location, &explanation.pair)?;
+    let replaced = change::ReferenceLines::new(location, &explanation.pair)?;
     let chain = plain::chain(&explanation, &mut sources, &replaced);
     let is_interrupted = explanation.limit == Some(Limit::Interrupt);
     if !is_interrupted {
@@ -112,18 +112,18 @@ fn with_explainer<T>(
     location: &Location,
     context: &Context,
     talk: &mut dyn Talk,
-    explain: impl FnOnce(&Explainer<'_>, (Pair, change::Lines), &mut Desk<'_>) -> Result<T, Failure>,
+    explain: impl FnOnce(&Explainer<'_>, (Pair, change::LinesByPath), &mut Desk<'_>) -> Result<T, Failure>,
 ) -> Result<T, Failure> {
     let user = private::open(&location.git_directory)?;
     let (mut pair, order) = pair::find(order, location, &user, talk)?;
     drop(saved::make_private(location, &user, pair.failing.1)?);
-    if Tools::of_java(location, context, pair.failing.0).is_none() {
+    if RecordingTools::of_java(location, context, pair.failing.0).is_none() {
         // It is missed before anything is built.
         record::clang(context)?;
     }
     let private = private::private_directory(&location.idd_directory());
     if let (None, Some(command)) = (&pair.hunt, &order.command) {
-        let holder = Holder::new(command, &order.holding, pair.failing.1, location, (&user, context))?;
+        let holder = FileHolder::new(command, &order.holding, pair.failing.1, location, (&user, context))?;
         holder.held(&mut [&mut pair.failing.0, &mut pair.reference], talk)?;
     }
     let changed = change::lines(location, &pair)?;
@@ -168,7 +168,7 @@ pub fn keep(
 
 impl Explainer<'_> {
     /// Builds the reference, and runs the test on it.
-    fn passing(&self, pair: &Pair, desk: &mut Desk<'_>) -> Result<Side, Failure> {
+    fn passing(&self, pair: &Pair, desk: &mut Desk<'_>) -> Result<BuiltSide, Failure> {
         desk.talk.say("Building and running the reference.");
         let good = self.side("ref", pair.reference, (self.order.max_trace, self.limit()), desk.sandbox)?;
         if good.ending == outcome::Ending::Exit(0) {
@@ -180,7 +180,7 @@ impl Explainer<'_> {
     /// Explains the failing version of a hunt by itself, because its reference cannot be recorded.
     fn explain_alone(
         &self,
-        (mut pair, changed): (Pair, change::Lines),
+        (mut pair, changed): (Pair, change::LinesByPath),
         failure: Failure,
         desk: &mut Desk<'_>,
     ) -> Result<Explanation, Failure> {
@@ -200,7 +200,7 @@ impl Explainer<'_> {
         }
     }
 
-    fn explain(&self, pair: Pair, changed: change::Lines, desk: &mut Desk<'_>) -> Result<Explanation, Failure> {
+    fn explain(&self, pair: Pair, changed: change::LinesByPath, desk: &mut Desk<'_>) -> Result<Explanation, Failure> {
         let begin = Instant::now();
         let good = match self.passing(&pair, desk) {
             Err(failure) if pair.hunt.is_some() && failure.status == Status::Error => {
@@ -233,7 +233,7 @@ impl Explainer<'_> {
         self.while_parked(
             desk.sandbox,
             &products.job(pair.failing.0, PARKED_LIMIT),
-            &Meant::new(&bad, number),
+            &TargetProcess::new(&bad, number),
             commands,
             |mut server, process| {
                 let taken = &bad.taken[number];

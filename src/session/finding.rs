@@ -1,9 +1,9 @@
 //! Turns a finding of ids into the report that people and programs read.
 
-use crate::beside::Beside;
 use crate::failure::Failure;
 use crate::order::Until;
 use crate::plan::{Adjustments, Plan};
+use crate::side_results::SideResults;
 use crate::tally::{Tally, counted};
 use idd_base::outcome::{Outcome, Reason, Signature};
 use idd_base::plural::count;
@@ -22,7 +22,7 @@ use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 /// The data for the report.
 #[derive(Clone, Copy)]
-pub struct Sources<'a> {
+pub struct FindingSources<'a> {
     /// The plan of the hunt.
     pub plan: &'a Plan,
     /// How it was adjusted.
@@ -34,11 +34,11 @@ pub struct Sources<'a> {
     /// The hunted failure, if known.
     pub signature: Option<&'a Signature>,
     /// Results other than outcomes of the test, if anything was reduced yet.
-    pub beside: Option<&'a Beside>,
+    pub beside: Option<&'a SideResults>,
 }
 
 /// The report of a finding: patches, names, sentences. The caller adds counts and times.
-pub fn report(finding: &Finding, sources: Sources<'_>) -> Result<Report, Failure> {
+pub fn report(finding: &Finding, sources: FindingSources<'_>) -> Result<Report, Failure> {
     sources.report(finding).map_err(Failure::from)
 }
 
@@ -47,7 +47,7 @@ fn thousandths(share: f64) -> f64 {
     (share * 1000.0).floor() / 1000.0
 }
 
-impl Sources<'_> {
+impl FindingSources<'_> {
     fn report(self, finding: &Finding) -> Result<Report, RepoError> {
         let status = match finding.conclusion {
             Conclusion::Unfixed if !self.plan.order.effort.require_fix => Status::Found,
@@ -86,9 +86,9 @@ impl Sources<'_> {
         let candidates = narrowed(finding).iter().map(|id| self.commit(*id)).collect();
         let repairs = finding.repairs.iter().map(|repair| self.repair(repair)).collect::<Result<_, _>>()?;
         Ok(Report {
-            signature: self.signature.map(|signature| idd_report::Signature {
+            signature: self.signature.map(|signature| idd_report::HuntedFailure {
                 compared: self.beside.and_then(|beside| beside.exactness).map(|exactness| exactness.word().to_owned()),
-                ..idd_report::Signature::from(signature)
+                ..idd_report::HuntedFailure::from(signature)
             }),
             find: self.plan.order.history.find,
             bad: Some(self.commit(finding.bad)),
@@ -96,12 +96,12 @@ impl Sources<'_> {
             proved: finding.is_proved && first_bad.is_some(),
             interaction: finding.is_interaction,
             confidence: finding.confidence.map(thousandths),
-            noise: finding.noise.map(|noise| idd_report::Noise {
+            noise: finding.noise.map(|noise| idd_report::ReportedNoise {
                 false_fails: thousandths(noise.false_fails),
                 false_passes: thousandths(noise.false_passes),
             }),
             culprits: finding.culprits.iter().map(|id| self.commit(*id)).collect(),
-            range: is_range.then_some(idd_report::Range { candidates }),
+            range: is_range.then_some(idd_report::CandidateRange { candidates }),
             change: self.changes(finding)?,
             first_bad,
             fix,
@@ -111,9 +111,9 @@ impl Sources<'_> {
             repairs,
             evidence: finding.evidence.iter().map(|shown| evidence(shown, finding.n_unverified_units > 0)).collect(),
             held: self.held(finding)?,
-            artifacts: (self.plan.artifacts() != Artifacts::Unused).then(|| idd_report::Artifacts {
+            artifacts: (self.plan.artifacts() != Artifacts::Unused).then(|| idd_report::FetchedArtifacts {
                 revisions: finding.fetched.clone(),
-                ..idd_report::Artifacts::default()
+                ..idd_report::FetchedArtifacts::default()
             }),
             notes: notes(finding)
                 .into_iter()
@@ -307,17 +307,17 @@ impl Sources<'_> {
         Ok(idd_report::Changes { sufficient, necessary, ends: finding.ends })
     }
 
-    fn change(self, change: &found::Change) -> Result<idd_report::Change, RepoError> {
+    fn change(self, change: &found::FoundChange) -> Result<idd_report::ReducedChange, RepoError> {
         let (patch, lines) = self.store.patch(change.older, change.newer)?;
         let files = self.store.paths(change.older, change.newer)?;
-        let units = change.units.iter().map(|unit| idd_report::Unit {
+        let units = change.units.iter().map(|unit| idd_report::ChangePart {
             commit: Some(unit.commit),
             file: Untrusted::from(unit.path.clone()),
             lines: unit.n_lines as u64,
             text: Untrusted::from(patch_lines(&unit.edits)),
             without: unit.shown_without,
         });
-        Ok(idd_report::Change {
+        Ok(idd_report::ReducedChange {
             patch: Untrusted::from(patch),
             lines: lines as u64,
             files: files.into_iter().map(Untrusted::from).collect(),
@@ -328,9 +328,9 @@ impl Sources<'_> {
         })
     }
 
-    fn fix(self, fix: &found::Fix, culprit_lines: u64) -> Result<idd_report::Fix, RepoError> {
+    fn fix(self, fix: &found::Fix, culprit_lines: u64) -> Result<idd_report::ReportedFix, RepoError> {
         let (patch, lines) = self.store.patch(fix.older, fix.newer)?;
-        Ok(idd_report::Fix {
+        Ok(idd_report::ReportedFix {
             commit: fix.revision,
             complete: fix.is_complete,
             patch: Untrusted::from(patch),
@@ -342,7 +342,7 @@ impl Sources<'_> {
                 Some(Outcome::Pass) => idd_report::Suite::Same,
                 Some(_) => idd_report::Suite::Worse,
             },
-            scope: if fix.is_code_of_commit() { idd_report::Scope::Code } else { scope(fix.scope) },
+            scope: if fix.is_code_of_commit() { idd_report::ReportedScope::Code } else { scope(fix.scope) },
             reverts: fix.commit.map(|commit| self.commit(commit)),
             tests: self
                 .store
@@ -355,11 +355,11 @@ impl Sources<'_> {
             stopped_by: fix.stopped_by.map(|commit| self.commit(commit)),
             complaints: self.complaints(fix),
             rung: match fix.rung {
-                Rung::Merge => idd_report::Rung::Merge,
-                Rung::Lines => idd_report::Rung::Lines,
-                Rung::Syntax => idd_report::Rung::Syntax,
-                Rung::Renamed => idd_report::Rung::Renamed,
-                Rung::Reduced => idd_report::Rung::Reduced,
+                Rung::Merge => idd_report::PortRung::Merge,
+                Rung::Lines => idd_report::PortRung::Lines,
+                Rung::Syntax => idd_report::PortRung::Syntax,
+                Rung::Renamed => idd_report::PortRung::Renamed,
+                Rung::Reduced => idd_report::PortRung::Reduced,
             },
         })
     }
@@ -381,31 +381,31 @@ impl Sources<'_> {
             .collect()
     }
 
-    fn repair(self, repair: &found::Repair) -> Result<idd_report::Repair, RepoError> {
+    fn repair(self, repair: &found::Repair) -> Result<idd_report::ReportedRepair, RepoError> {
         let (patch, lines) = self.store.patch(repair.base, repair.patched)?;
         let is_newer = self.history.path(repair.source, repair.revision).is_some();
-        Ok(idd_report::Repair {
+        Ok(idd_report::ReportedRepair {
             commit: repair.revision,
             source: repair.source,
-            direction: if is_newer { idd_report::Direction::Newer } else { idd_report::Direction::Older },
+            direction: if is_newer { idd_report::RepairDirection::Newer } else { idd_report::RepairDirection::Older },
             lines: lines as u64,
             patch: Untrusted::from(patch),
             control: match repair.control {
-                found::Control::Held => idd_report::Control::Held,
-                found::Control::Flipped => idd_report::Control::Flipped,
-                found::Control::Provisional => idd_report::Control::Provisional,
+                found::RepairCheck::Held => idd_report::RepairControl::Held,
+                found::RepairCheck::Flipped => idd_report::RepairControl::Flipped,
+                found::RepairCheck::Provisional => idd_report::RepairControl::Provisional,
             },
         })
     }
 
     /// The held paths, and whether history changed them between good and bad.
-    fn held(self, finding: &Finding) -> Result<Vec<idd_report::Held>, RepoError> {
+    fn held(self, finding: &Finding) -> Result<Vec<idd_report::HeldPath>, RepoError> {
         let paths = self.plan.held.keys().filter(|_| !self.adjustments.hold_nothing);
         let mut held = Vec::new();
         for path in paths.chain(&self.adjustments.also_held) {
             let at = |id: CommitId| self.store.file(self.history.get(id).tree, path);
             let (good, bad) = (finding.last_good.map(at).transpose()?, finding.first_bad.map(at).transpose()?);
-            held.push(idd_report::Held {
+            held.push(idd_report::HeldPath {
                 path: Untrusted::from(path.clone()),
                 changed: good.as_ref().zip(bad.as_ref()).map(|(good, bad)| good != bad),
                 in_good: good.map(|file| file.is_some()),
@@ -413,10 +413,10 @@ impl Sources<'_> {
                 beside: false,
             });
         }
-        held.extend(self.adjustments.environment.iter().map(|candidate| idd_report::Held {
+        held.extend(self.adjustments.environment.iter().map(|candidate| idd_report::HeldPath {
             path: Untrusted::from(candidate.path.clone()),
             beside: candidate.shown().is_some(),
-            ..idd_report::Held::default()
+            ..idd_report::HeldPath::default()
         }));
         Ok(held)
     }
@@ -441,7 +441,7 @@ fn narrowed(finding: &Finding) -> &[CommitId] {
 }
 
 /// Edits as lines of a patch: deletions before insertions.
-fn patch_lines(edits: &[found::Edit]) -> Vec<u8> {
+fn patch_lines(edits: &[found::ChangeEdit]) -> Vec<u8> {
     let mut edits: Vec<_> = edits.iter().filter(|edit| !edit.text.is_empty()).collect();
     edits.sort_by_key(|edit| edit.is_insertion);
     let mut lines = Vec::new();
@@ -490,7 +490,7 @@ pub fn status(conclusion: Conclusion) -> Status {
     }
 }
 
-impl Sources<'_> {
+impl FindingSources<'_> {
     /// A note on commits whose dates cannot be printed.
     fn undated(self, finding: &Finding) -> Option<Untrusted> {
         let named = [finding.first_bad, finding.last_good, Some(finding.bad)].into_iter().flatten();
@@ -518,7 +518,7 @@ fn notes(finding: &Finding) -> Vec<Untrusted> {
 }
 
 /// - `is_sample`: whether only some of the units were run again.
-fn evidence(evidence: &found::Evidence, is_sample: bool) -> idd_report::Evidence {
+fn evidence(evidence: &found::CleanRun, is_sample: bool) -> idd_report::ClaimEvidence {
     let is_unit = matches!(evidence.expected, found::Expected::NotFail | found::Expected::NotPass);
     let expected = match evidence.expected {
         found::Expected::Pass | found::Expected::NotFail => Outcome::Pass,
@@ -526,7 +526,7 @@ fn evidence(evidence: &found::Evidence, is_sample: bool) -> idd_report::Evidence
     };
     // The expectation is "anything but": it is printed as the outcome if the claim holds.
     let expected = if evidence.holds() { evidence.seen } else { expected };
-    idd_report::Evidence {
+    idd_report::ClaimEvidence {
         claim: Untrusted::from(evidence.claim.as_str()),
         commit: Some(evidence.revision),
         tree: Some(evidence.tree),
@@ -539,14 +539,14 @@ fn evidence(evidence: &found::Evidence, is_sample: bool) -> idd_report::Evidence
 }
 
 /// The reversed part, as in reports.
-pub fn scope(scope: found::Scope) -> idd_report::Scope {
+pub fn scope(scope: found::Scope) -> idd_report::ReportedScope {
     match scope {
-        found::Scope::Lines => idd_report::Scope::Lines,
-        found::Scope::Statements => idd_report::Scope::Statements,
-        found::Scope::Declarations => idd_report::Scope::Declarations,
-        found::Scope::Files => idd_report::Scope::Files,
-        found::Scope::Revert => idd_report::Scope::Revert,
-        found::Scope::Merge => idd_report::Scope::Merge,
+        found::Scope::Lines => idd_report::ReportedScope::Lines,
+        found::Scope::Statements => idd_report::ReportedScope::Statements,
+        found::Scope::Declarations => idd_report::ReportedScope::Declarations,
+        found::Scope::Files => idd_report::ReportedScope::Files,
+        found::Scope::Revert => idd_report::ReportedScope::Revert,
+        found::Scope::Merge => idd_report::ReportedScope::Merge,
     }
 }
 
@@ -610,7 +610,7 @@ pub fn probes(tally: &Tally, n_refused: u64) -> idd_report::Probes {
 }
 
 /// Adds the counts of a tally to what the report says of artifacts.
-pub fn count_artifacts(artifacts: &mut idd_report::Artifacts, tally: &Tally) {
+pub fn count_artifacts(artifacts: &mut idd_report::FetchedArtifacts, tally: &Tally) {
     let of = |word| tally.earlier(word) + tally.artifacts.get(word).copied().unwrap_or(0);
     artifacts.fetched = of(counted::ARTIFACT_FETCHED);
     artifacts.cached = of(counted::ARTIFACT_KEPT);

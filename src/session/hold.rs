@@ -8,7 +8,7 @@ use crate::failure::Failure;
 use crate::order::{Holding, TestCommand};
 use crate::talk::Talk;
 use idd_base::revision::{CommitId, TreeId};
-use idd_change::Mode;
+use idd_change::EntryMode;
 use idd_change::trees::Trees as _;
 use idd_report::Untrusted;
 use idd_report::escape::Terminal;
@@ -16,7 +16,7 @@ use idd_world::files;
 use idd_world::files::OnDisk;
 use idd_world::place::untracked::{UntrackedPath, untracked};
 use idd_world::repo::locate::Location;
-use idd_world::repo::store::{Held, TreeStore};
+use idd_world::repo::store::{HeldFiles, TreeStore};
 use idd_world::repo::{Repository, graph, locate, private};
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
@@ -117,23 +117,23 @@ pub fn missing_file(path: &[u8]) -> String {
 }
 
 /// A file in the form of trees.
-pub fn stored(file: &OnDisk) -> (Mode, Vec<u8>) {
+pub fn stored(file: &OnDisk) -> (EntryMode, Vec<u8>) {
     let mode = match file {
-        OnDisk::File { is_executable: true, .. } => Mode::Executable,
-        OnDisk::File { .. } => Mode::Regular,
-        OnDisk::Link { .. } => Mode::Symlink,
+        OnDisk::File { is_executable: true, .. } => EntryMode::Executable,
+        OnDisk::File { .. } => EntryMode::Regular,
+        OnDisk::Link { .. } => EntryMode::Symlink,
     };
     (mode, file.bytes().to_vec())
 }
 
 /// Adds held files to the trees of revisions that are recorded or explained.
-pub struct Holder {
+pub struct FileHolder {
     store: TreeStore,
     paths: Vec<Vec<u8>>,
     is_other: bool,
 }
 
-impl Holder {
+impl FileHolder {
     /// Holds the files that a hunt from the revision `bad` holds from the start, and all that git neither has nor ignores;
     /// needs the private repository.
     pub fn new(
@@ -154,7 +154,7 @@ impl Holder {
         let paths = held.keys().cloned().collect();
         let files = held.iter().map(|(path, file)| (path.clone(), Some(stored(file)))).collect();
         let repository = private::open(&private::private_directory(&location.idd_directory()))?;
-        let store = TreeStore::new(repository, Held { files, ..Held::default() }, Vec::new())?;
+        let store = TreeStore::new(repository, HeldFiles { files, ..HeldFiles::default() }, Vec::new())?;
         Ok(Self { store, paths, is_other: false })
     }
 

@@ -7,17 +7,17 @@ use crate::criteria::{FIRST_LIMIT, criteria};
 use crate::deadline::Deadline;
 use crate::environment::Environment;
 use crate::failure::Failure;
-use crate::finding::Sources;
-use crate::hints::Scene;
-use crate::order::Effort;
+use crate::finding::FindingSources;
+use crate::hints::HintScene;
+use crate::order::EffortOrder;
 use crate::plan::{Adjustments, Plan};
 use crate::positions::Positions;
 use crate::precheck::Checking;
-use crate::runner::{Runner, Start};
-use crate::saved::{Asked, KeptCommit, Saved};
+use crate::runner::{Runner, RunnerStart};
+use crate::saved::{AskedGoal, KeptCommit, Saved};
 use crate::talk::Talk;
-use crate::tally::Limits;
-use crate::varying::UnlikeLines;
+use crate::tally::HuntLimits;
+use crate::varying_line::UnlikeLines;
 use crate::{bisect, hints, hold, kept, mend, remote, sandboxes, saved, suite};
 use idd_base::outcome::{Observation, Signature, TimeLimits};
 use idd_base::plural::count;
@@ -25,10 +25,10 @@ use idd_base::revision::{CommitId, TreeId};
 use idd_change::trees::Trees;
 use idd_hunt::drive::{Engine, drive};
 use idd_hunt::event::Phase;
-use idd_hunt::finding::{Conclusion, Finding, Stage};
+use idd_hunt::finding::{Conclusion, Finding, HuntStage};
 use idd_hunt::history::History;
 use idd_hunt::probe::Probe;
-use idd_hunt::{Again, Board, Halt, Order};
+use idd_hunt::{Again, EngineState, Halt, HuntWishes};
 use idd_report::escape::Terminal;
 use idd_report::{ErrorReport, Report, Status, Untrusted};
 use idd_world::cache::Observations;
@@ -42,7 +42,7 @@ use idd_world::repo::state::UserState;
 use idd_world::repo::store::TreeStore;
 use idd_world::repo::{RepoError, Repository, fetch, graph, locate, modules, private, promisor, refs};
 use idd_world::shared_cost::SharedCost;
-use idd_world::tools::{Setting, Tools};
+use idd_world::tools::{HuntTools, ToolContext};
 use idd_world::{cache, files, tools};
 use serde_json::Value;
 use std::os::unix::ffi::OsStrExt as _;
@@ -76,7 +76,7 @@ pub struct Task<'t> {
 /// Runs a hunt to its end, and writes its finding into the journal.
 pub fn run(task: Task<'_>, user: &Repository) -> Result<Report, Failure> {
     let (location, is_new) = (task.location, task.saved.is_new);
-    let Effort { until, reduction, .. } = task.plan.order.effort;
+    let EffortOrder { until, reduction, .. } = task.plan.order.effort;
     let before = UserState::read(location).with_work_tree(location);
     let mut hunt = Hunt::open(task, user)?;
     hunt.runner.talk.looks_for(hunt.plan.order.history.find);
@@ -89,7 +89,7 @@ pub fn run(task: Task<'_>, user: &Repository) -> Result<Report, Failure> {
     if let Some(said) = hints::files::not_tested(hunt.plan, location) {
         hunt.runner.talk.say(&Terminal.line(&Untrusted::from(said)));
     }
-    hunt.runner.append(&Asked { until, reduction }.record())?;
+    hunt.runner.append(&AskedGoal { until, reduction }.record())?;
     let result = hunt.run_in_spite_of_damage();
     let result = result.and_then(|mut report| {
         let after = UserState::read(location).with_work_tree(location);
@@ -115,9 +115,9 @@ pub fn run(task: Task<'_>, user: &Repository) -> Result<Report, Failure> {
 }
 
 /// The limits of this run of the program. The time of its budget begins now.
-fn limits(effort: &Effort, interrupt: &Arc<AtomicBool>, context: &Context) -> Limits {
+fn limits(effort: &EffortOrder, interrupt: &Arc<AtomicBool>, context: &Context) -> HuntLimits {
     let shared = effort.max_cost.and(effort.lease.as_ref());
-    Limits {
+    HuntLimits {
         deadline: effort.budget.and_then(|budget| Deadline::after(budget, interrupt)),
         reserve: Duration::ZERO,
         max_probes: effort.max_probes,
@@ -256,7 +256,7 @@ impl<'h> Hunt<'h> {
         };
         let place = place(plan, location, context, &root);
         if plan.remote.is_none() {
-            observations.use_tools(Tools::new(Setting {
+            observations.use_tools(HuntTools::new(ToolContext {
                 directory: tools::directory(&location.idd_directory()),
                 environment: plan.commands.environment.clone(),
                 root: root.clone(),
@@ -274,7 +274,7 @@ impl<'h> Hunt<'h> {
         let log = saved.segment.path().to_owned();
         let before = Duration::try_from_secs_f64(saved.seconds_before).unwrap_or_default();
         talk.resumed(before);
-        let start = Start {
+        let start = RunnerStart {
             plan,
             location: location.clone(),
             segment: saved.segment,
@@ -339,7 +339,7 @@ impl<'h> Hunt<'h> {
             let user = private::open(&self.location.git_directory)?;
             drop(saved::make_private(self.location, &user, self.plan.bad)?);
             // Each failure ends one running probe.
-            while self.runner.land_all().is_err() {}
+            while self.runner.collect_all().is_err() {}
             self.runner.talk.say(&said);
         }
     }
@@ -378,7 +378,7 @@ impl<'h> Hunt<'h> {
             }
             self.try_precheck(&store)?;
             let all_files = self.all_files(&adjustments)?;
-            let board = Board::new(self.plan.bad);
+            let board = EngineState::new(self.plan.bad);
             let order = self.order(&adjustments, &store)?;
             let engine = if self.plan.is_minimize { Engine::Minimize } else { Engine::Hunt };
             let history = Rc::clone(&self.history);
@@ -386,7 +386,7 @@ impl<'h> Hunt<'h> {
             let mut announcing = Announcing {
                 runner: &mut self.runner,
                 board: &board,
-                sources: Sources {
+                sources: FindingSources {
                     plan: self.plan,
                     adjustments: &adjustments,
                     history: &history,
@@ -402,7 +402,7 @@ impl<'h> Hunt<'h> {
                 hunt: (&self.id, &self.log, self.begin.0, self.begin.1),
             };
             let halt = drive(engine, (&store, &history, &order), &mut announcing, &board)?;
-            self.runner.land_all()?;
+            self.runner.collect_all()?;
             let n_refused = board.borrow().n_refused as u64;
             match &*halt {
                 Halt::Trees(error) => return Err(Failure::from_error(error)),
@@ -486,12 +486,12 @@ impl<'h> Hunt<'h> {
     }
 
     /// The order for the engine.
-    fn order(&self, adjustments: &Adjustments, store: &TreeStore) -> Result<Order, Failure> {
+    fn order(&self, adjustments: &Adjustments, store: &TreeStore) -> Result<HuntWishes, Failure> {
         let mut order = self.plan.engine_order(adjustments, &self.history);
         order.is_audited = self.runner.audit.is_some();
         order.may_widen &= self.signature.as_ref().is_some_and(|signature| signature.line.is_some());
         order.has_precheck &= self.runner.checking.as_ref().is_some_and(|checking| checking.useless.is_none());
-        if !order.has_suite && order.until == Stage::Fix {
+        if !order.has_suite && order.until == HuntStage::Fix {
             let tree = self.history.get(self.plan.bad).tree;
             order.could_ask_suite = suite::obvious(store, tree)?.is_some();
         }
@@ -593,12 +593,12 @@ impl<'h> Hunt<'h> {
     }
 
     /// Looks for hints; `None` if the repository cannot be opened.
-    pub(super) fn with_scene<T>(&self, seen: &[Observation], look: impl FnOnce(&Scene<'_>) -> T) -> Option<T> {
+    pub(super) fn with_scene<T>(&self, seen: &[Observation], look: impl FnOnce(&HintScene<'_>) -> T) -> Option<T> {
         let private = private::private_directory(&self.location.idd_directory());
         let (checkouts, removed) = (self.runner.checkouts(), &self.runner.noticed.removed);
         let repository = &private::open(&private).ok()?;
         let (plan, location, environment) = (self.plan, self.location, &self.environment.needed[..]);
-        Some(look(&Scene { plan, location, repository, checkouts, environment, removed, seen }))
+        Some(look(&HintScene { plan, location, repository, checkouts, environment, removed, seen }))
     }
 }
 
@@ -637,22 +637,22 @@ fn reason_of(again: &Again) -> &'static str {
     }
 }
 
-fn tell_cache_event(event: &cache::Event, talk: &mut dyn Talk) {
+fn tell_cache_event(event: &cache::CacheEvent, talk: &mut dyn Talk) {
     let text = match event {
-        cache::Event::IndexBusy => return,
-        cache::Event::IndexRebuilt { kept, reason } => {
+        cache::CacheEvent::IndexBusy => return,
+        cache::CacheEvent::IndexRebuilt { kept, reason } => {
             format!(
                 "The index of known results was damaged ({reason}) and made anew; the old one is `{}`.",
                 kept.display()
             )
         }
-        cache::Event::IndexLost { reason } => {
+        cache::CacheEvent::IndexLost { reason } => {
             format!("The index of known results cannot be stored ({reason}); going on from the journals.")
         }
-        cache::Event::SegmentDamaged { path, offset } => {
+        cache::CacheEvent::SegmentDamaged { path, offset } => {
             format!("The journal `{}` is damaged at byte {offset}; the rest of it is not used.", path.display())
         }
-        cache::Event::SegmentSkipped { path, reason } => {
+        cache::CacheEvent::SegmentSkipped { path, reason } => {
             format!("The journal `{}` cannot be read ({reason}) and is not used.", path.display())
         }
     };

@@ -5,7 +5,7 @@
 
 use crate::hold::stored;
 use crate::plan::Overlay;
-use idd_change::Mode;
+use idd_change::EntryMode;
 use idd_world::cache::Key;
 use idd_world::files::OnDisk;
 use serde::Serialize;
@@ -53,7 +53,7 @@ pub fn of_file(file: &OnDisk) -> Vec<u8> {
 }
 
 /// The form of a file in a tree.
-pub fn of_stored(mode: Mode, bytes: &[u8]) -> Vec<u8> {
+pub fn of_stored(mode: EntryMode, bytes: &[u8]) -> Vec<u8> {
     let mut form = Vec::new();
     add(&mut form, mode.octal().as_bytes());
     add(&mut form, bytes);

@@ -2,7 +2,7 @@
 
 use crate::failure::Failure;
 use idd_report::Status;
-use idd_world::process::{ProcessGroup, Watch};
+use idd_world::process::{CommandWatch, ProcessGroup};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGTSTP, SIGXFSZ};
 use std::io::Read as _;
 use std::os::unix::net::UnixStream;
@@ -95,7 +95,7 @@ impl Interrupt {
 }
 
 /// For commands outside of a hunt: they end with the program, and are not recorded.
-impl Watch for Interrupt {
+impl CommandWatch for Interrupt {
     fn started(&mut self, _group: ProcessGroup) {}
 
     fn is_interrupted(&self) -> bool {

@@ -2,36 +2,36 @@
 //! statements that matter for it.
 //!
 //! [`failing`] turns the failure into conditions, [`assertion`] an expression of the user. The engine is
-//! [`explain::invariant`](idd_explain::invariant), [`told`] puts its result into words, and [`solver`] asks an external
+//! [`explain::invariant`](idd_explain::invariant), [`wording`] puts its result into words, and [`solver`] asks an external
 //! solver.
 
 mod assertion;
-mod beside;
 mod failing;
+mod passing_run;
 mod recursion;
 mod solver;
-mod told;
+mod wording;
 
 use crate::context::Context;
 use crate::debug::expect::Expectation;
-use crate::explain::change::Lines;
+use crate::explain::change::LinesByPath;
 use crate::failure::Failure;
 use crate::order::ChopOrder;
-use crate::recorded::{Which, failed};
+use crate::recorded::{ProcessChoice, failed};
 use crate::slice::criterion::{BY_SIGNAL, Criterion};
-use crate::sources::Sources;
+use crate::sources::RecordedSources;
 use crate::talk::Talk;
 use crate::{chop, explain, recorded};
-use idd_explain::invariant::{Limits, abstraction};
-use idd_explain::native::invariant::passing::Passing;
-use idd_explain::native::invariant::{Mode, Native};
+use idd_explain::invariant::{InvariantLimits, abstraction};
+use idd_explain::native::invariant::passing::PassingTerms;
+use idd_explain::native::invariant::{AddressMode, Native};
 use idd_report::Untrusted;
 use idd_report::explanation::Explanation;
 use idd_report::invariants::Invariants;
 use idd_trace::logic::term::Terms;
-use idd_trace::native::play::Player;
+use idd_trace::native::play::NativePlayer;
 use idd_trace::native::symbolic::Symbolic;
-use idd_trace::native::tape::Tape;
+use idd_trace::native::tape::EventTape;
 use idd_world::repo::locate::Location;
 use std::ffi::OsString;
 
@@ -40,9 +40,9 @@ const DEPTH: u32 = 2;
 
 /// The run that is examined.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Subject {
+pub enum ExaminedRun {
     /// A recording, and the output that is right, if it is known.
-    Recording(Which, Option<Right>),
+    Recording(ProcessChoice, Option<Right>),
     /// The run of a test, or that of a finding.
     Test(Box<ChopOrder>),
 }
@@ -60,20 +60,20 @@ pub enum Right {
 #[derive(Debug, Clone, PartialEq)]
 pub struct InvariantsOrder {
     /// The run.
-    pub subject: Subject,
+    pub subject: ExaminedRun,
     /// What the invariants say of addresses.
-    pub mode: Mode,
+    pub mode: AddressMode,
     /// The failure, if it is not the first that is found.
     pub at: Option<Criterion>,
     /// An expression that should hold at a place, in place of the failure.
     pub assertion: Option<Expectation>,
-    /// How far decisions are followed, see [`Failing::depth`](idd_explain::invariant::Failing::depth). Default:
+    /// How far decisions are followed, see [`FailingState::depth`](idd_explain::invariant::FailingState::depth). Default:
     /// [`DEPTH`]; without a limit if there is a passing run to compare with.
     pub depth: Option<u32>,
     /// Whether the failing run is explained without a passing one.
     pub is_alone: bool,
     /// What limits the work.
-    pub limits: Limits,
+    pub limits: InvariantLimits,
     /// Whether statements that are not necessary are left out.
     pub is_minimal: bool,
     /// The command of a solver that checks all invariants.
@@ -92,26 +92,26 @@ pub fn run(
     talk: &mut dyn Talk,
 ) -> Result<Invariants, Failure> {
     let (which, expected, passing, changed, kept) = match &order.subject {
-        Subject::Recording(which, right) => {
+        ExaminedRun::Recording(which, right) => {
             let (expected, passing) = match right {
                 Some(Right::File(file)) => (Some(chop::failure::expected(file)?), None),
                 Some(Right::Recording(name)) => {
-                    beside::check(which, name, location)?;
+                    passing_run::check(which, name, location)?;
                     (Some(chop::failure::printed(name, location)?), Some(name.clone()))
                 }
                 None => (None, None),
             };
             (which.clone(), expected, passing, None, None)
         }
-        Subject::Test(test) => {
+        ExaminedRun::Test(test) => {
             let (run, subject) = chop::recorded(test, location, context, talk)?;
-            let which = Which { recording: Some(run.name), process: None };
+            let which = ProcessChoice { recording: Some(run.name), process: None };
             let changed = Some(subject.changed).filter(|changed| !changed.is_empty());
             (which, run.expected, run.reference, changed, Some((subject.hunt, subject.failing)))
         }
     };
     let mut recorded = recorded::open(&which, location)?;
-    let mut sources = Sources::new(location, &recorded.recording);
+    let mut sources = RecordedSources::new(location, &recorded.recording);
     let ended = recorded.traced().end;
     let ending = recorded.recording.ending.clone();
     recorded.run.native()?;
@@ -119,12 +119,12 @@ pub fn run(
     let mut remarks: Vec<Untrusted> = Vec::new();
     let mut beside = None;
     if let Some(name) = passing.filter(|_| !order.is_alone) {
-        match beside::open(&mut recorded, &name, location)? {
+        match passing_run::open(&mut recorded, &name, location)? {
             Ok(found) => beside = Some(found),
             Err(remark) => remarks.push(remark.as_str().into()),
         }
     }
-    if let (Subject::Test(test), Some(changed), true) = (&order.subject, &changed, beside.is_some()) {
+    if let (ExaminedRun::Test(test), Some(changed), true) = (&order.subject, &changed, beside.is_some()) {
         remarks.extend(other_input(test, changed, recorded.run.native()?, &sources)?);
     }
     let depth = order.depth.unwrap_or(if beside.is_some() { u32::MAX } else { DEPTH });
@@ -135,8 +135,8 @@ pub fn run(
         (expected.as_deref(), beside.as_ref()),
         &sources,
     )?;
-    let dynamic = told::dynamic(recorded.run.native()?, &asked).map_err(|error| failed(&error))?;
-    let tape = Tape::new(recorded.run.native()?).map_err(|error| failed(&error))?;
+    let dynamic = wording::dynamic(recorded.run.native()?, &asked).map_err(|error| failed(&error))?;
+    let tape = EventTape::new(recorded.run.native()?).map_err(|error| failed(&error))?;
     let mut native = Native::new(Symbolic::new(tape), order.mode);
     native.potential = dynamic.graph;
     native.failing = Some(asked.step);
@@ -144,18 +144,18 @@ pub fn run(
     let compared = beside.as_ref().map(|beside| beside.name.as_str().into());
     if let Some(beside) = &mut beside {
         let is_first = order.at.is_none() && order.assertion.is_none();
-        native.right = beside.right().filter(|_| is_first && asked.what != failing::What::Crash);
-        let tape = Tape::new(&mut beside.player).map_err(|error| failed(&error))?;
-        native.passing = Some(Passing::new(Symbolic::new(tape), beside.alignment.clone()));
+        native.right = beside.right().filter(|_| is_first && asked.what != failing::FailingThing::Crash);
+        let tape = EventTape::new(&mut beside.player).map_err(|error| failed(&error))?;
+        native.passing = Some(PassingTerms::new(Symbolic::new(tape), beside.alignment.clone()));
     }
     let mut terms = Terms::default();
     let failing = failing::criterion(order, depth, &asked, (&mut native, &mut terms))?;
     let found = abstraction(&mut terms, &mut native, &failing, order.limits);
     let found = found.map_err(|error| failed(&error))?;
-    let result = told::Result { failing: &failing, found: &found, changed: changed.as_ref() };
-    let told = told::tell(order, result, (&mut native, &mut terms), &mut sources).map_err(|error| failed(&error))?;
+    let result = wording::Result { failing: &failing, found: &found, changed: changed.as_ref() };
+    let told = wording::tell(order, result, (&mut native, &mut terms), &mut sources).map_err(|error| failed(&error))?;
     remarks.extend(told.remarks.iter().cloned());
-    if expected.is_some() && asked.what == failing::What::Crash {
+    if expected.is_some() && asked.what == failing::FailingThing::Crash {
         remarks.push("The crash is the failure; the right output is not used.".into());
     }
     if found.failure.is_empty() {
@@ -195,9 +195,9 @@ pub fn run(
 /// Remarks on files that the program reads and that the change touches.
 fn other_input(
     test: &ChopOrder,
-    changed: &Lines,
-    player: &mut Player,
-    sources: &Sources,
+    changed: &LinesByPath,
+    player: &mut NativePlayer,
+    sources: &RecordedSources,
 ) -> Result<Vec<Untrusted>, Failure> {
     let command = test.command.as_ref().unwrap_or(&test.record.command);
     let files = chop::input::changed_files(player, sources, command, changed)?;
@@ -211,7 +211,7 @@ fn other_input(
 }
 
 /// Whether a line is one of the change.
-fn is_changed(changed: Option<&Lines>, file: &str, line: u32) -> bool {
+fn is_changed(changed: Option<&LinesByPath>, file: &str, line: u32) -> bool {
     changed.is_some_and(|changed| {
         changed.iter().any(|(path, lines)| {
             let before = file.strip_suffix(path.as_str());

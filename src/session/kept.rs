@@ -26,14 +26,14 @@ const SEE_LIST: &str = "`git idd list` lists the hunts and their ids";
 
 /// A stored hunt.
 #[derive(Debug)]
-pub struct Kept {
+pub struct KeptHunt {
     /// Its id.
     pub id: String,
     /// Its journal.
     pub replay: Replay,
 }
 
-impl Kept {
+impl KeptHunt {
     fn read(location: &Location, id: String) -> Result<Self, Failure> {
         let path = saved::segment_path(location, &id)?;
         match Replay::read(&path) {
@@ -103,20 +103,20 @@ impl Kept {
 /// The named hunt, or else the one of this worktree that ran last.
 ///
 /// - `named`: an id, or the beginning of one.
-pub fn newest(location: &Location, named: Option<&str>) -> Result<Kept, Failure> {
+pub fn newest(location: &Location, named: Option<&str>) -> Result<KeptHunt, Failure> {
     match named {
-        Some(name) => Kept::read(location, resolve(location, name)?),
-        None => Kept::read(location, own(location).pop().ok_or_else(|| no_hunt(location))?),
+        Some(name) => KeptHunt::read(location, resolve(location, name)?),
+        None => KeptHunt::read(location, own(location).pop().ok_or_else(|| no_hunt(location))?),
     }
 }
 
 /// The hunt of this worktree that ran last, if it runs; else the newest one that runs in another worktree; else the first.
-pub fn running(location: &Location) -> Result<Kept, Failure> {
+pub fn running(location: &Location) -> Result<KeptHunt, Failure> {
     let runs = |id: &String| saved::is_running(location, id).unwrap_or(false);
     let own = own(location).pop();
     let other = || all(location).unwrap_or_default().into_iter().rev().find(runs);
     match own.clone().filter(runs).or_else(other).or(own) {
-        Some(id) => Kept::read(location, id),
+        Some(id) => KeptHunt::read(location, id),
         None => Err(no_hunt(location)),
     }
 }
@@ -136,7 +136,7 @@ pub fn is_outdone(location: &Location, id: &str, plan: &Plan, finding: &Finding)
     let reach = reach([finding.first_bad.is_some(), finding.is_proved, finding.sufficient.is_some(), has_fix]);
     let subject = (plan.order.command.clone(), plan.commands.directory.clone(), plan.bad.to_string());
     let others = own(location).into_iter().rev().filter(|other| other != id).take(MAX_COMPARED);
-    let mut others = others.filter_map(|other| Kept::read(location, other).ok());
+    let mut others = others.filter_map(|other| KeptHunt::read(location, other).ok());
     others.any(|other| other.is_finding() && other.reach() > reach && other.subject().as_ref() == Some(&subject))
 }
 
@@ -145,13 +145,13 @@ pub fn is_outdone(location: &Location, id: &str, plan: &Plan, finding: &Finding)
 ///
 /// - `named`: an id, or the beginning of one.
 /// - Result: also a message if another hunt is newer.
-pub fn newest_finding(location: &Location, named: Option<&str>) -> Result<(Kept, Option<String>), Failure> {
+pub fn newest_finding(location: &Location, named: Option<&str>) -> Result<(KeptHunt, Option<String>), Failure> {
     let newest = newest(location, named);
     if named.is_some() {
         return newest.map(|kept| (kept, None));
     }
     let older = own(location).into_iter().rev().skip(1).take(MAX_COMPARED);
-    let mut older = older.filter_map(|id| Kept::read(location, id).ok()).filter(Kept::is_finding);
+    let mut older = older.filter_map(|id| KeptHunt::read(location, id).ok()).filter(KeptHunt::is_finding);
     let better = match newest.as_ref().ok().filter(|newest| newest.is_finding()) {
         Some(newest) => newest.subject().and_then(|subject| {
             older.find(|older| older.reach() > newest.reach() && older.subject().as_ref() == Some(&subject))
@@ -175,7 +175,7 @@ pub fn newest_finding(location: &Location, named: Option<&str>) -> Result<(Kept,
 /// The hunts of this worktree that can be continued, without `id`; the newest first.
 pub fn other_unfinished(location: &Location, id: &str) -> Option<String> {
     let mut others = own(location).into_iter().rev().filter(|other| other != id);
-    others.find(|other| Kept::read(location, other.clone()).is_ok_and(|kept| kept.is_unfinished()))
+    others.find(|other| KeptHunt::read(location, other.clone()).is_ok_and(|kept| kept.is_unfinished()))
 }
 
 fn no_hunt(location: &Location) -> Failure {
@@ -217,9 +217,9 @@ pub fn all(location: &Location) -> Result<Vec<String>, Failure> {
 }
 
 /// A hunt by its id; `None` if it has only just begun, or no longer exists.
-pub fn find(location: &Location, id: &str) -> Result<Option<Kept>, Failure> {
+pub fn find(location: &Location, id: &str) -> Result<Option<KeptHunt>, Failure> {
     match Replay::read(&saved::segment_path(location, id)?) {
-        Ok(replay) => Ok(Some(Kept { id: id.to_owned(), replay })),
+        Ok(replay) => Ok(Some(KeptHunt { id: id.to_owned(), replay })),
         Err(JournalError::NoPlan { .. }) => Ok(None),
         Err(JournalError::Io { source, .. }) if source.kind() == std::io::ErrorKind::NotFound => Ok(None),
         Err(error) => Err(error.into()),
@@ -228,7 +228,7 @@ pub fn find(location: &Location, id: &str) -> Result<Option<Kept>, Failure> {
 
 /// The stored list of a worktree's own hunts.
 #[derive(Debug, Default, Serialize, Deserialize)]
-struct Own {
+struct OwnHunts {
     /// The one that ran last is at the end.
     hunts: Vec<String>,
 }
@@ -240,7 +240,7 @@ pub fn own(location: &Location) -> Vec<String> {
 
 fn own_of(session: &Path, idd: &Path) -> Vec<String> {
     let bytes = files::bytes(&place(session)).unwrap_or_default();
-    let Own { hunts } = serde_json::from_slice(&bytes).unwrap_or_default();
+    let OwnHunts { hunts } = serde_json::from_slice(&bytes).unwrap_or_default();
     let is_there = |id: &String| journal::segment_path(idd, id).is_ok_and(|path| path.is_file());
     hunts.into_iter().filter(is_there).collect()
 }
@@ -267,7 +267,7 @@ pub fn clear(location: &Location) -> Result<(), Failure> {
 
 fn keep(location: &Location, hunts: Vec<String>) -> Result<(), Failure> {
     let place = place(&location.session_directory());
-    let text = serde_json::to_vec(&Own { hunts })?;
+    let text = serde_json::to_vec(&OwnHunts { hunts })?;
     files::replace(&place, &text)
         .map_err(|error| Failure::error(format!("failed to write `{}`: {error}", place.display())))
 }
@@ -294,7 +294,7 @@ pub fn id_at(time: Duration) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use idd_world::journal::{PlanRecord, Record, Segment};
+    use idd_world::journal::{JournalSegment, PlanRecord, Record};
 
     /// A repository with these hunts of its worktree: id, status of the finding, whether it names a first bad commit.
     fn with_hunts(hunts: &[(&str, Option<(&str, bool)>)]) -> (tempfile::TempDir, Location) {
@@ -304,7 +304,7 @@ mod tests {
             Location { git_directory: git.clone(), common_directory: git, top: None, prefix: PathBuf::new() };
         for (id, finding) in hunts {
             let plan = PlanRecord::new(json!({}), "d".to_owned(), 0);
-            let mut segment = Segment::create(&saved::segment_path(&location, id).unwrap(), &plan).unwrap();
+            let mut segment = JournalSegment::create(&saved::segment_path(&location, id).unwrap(), &plan).unwrap();
             if let Some((status, has_first_bad)) = finding {
                 let first_bad = has_first_bad.then(|| json!({}));
                 let value = json!({"status": status, "first_bad": first_bad});
@@ -403,7 +403,7 @@ mod tests {
         (report.seconds, report.hunt) = (2.5, Some("a".to_owned()));
         (report.probes.run, report.probes.search, report.probes.cached) = (3, 3, 7);
         let plan = PlanRecord::new(json!({}), "d".to_owned(), 0);
-        let mut segment = Segment::create(&saved::segment_path(&location, "a").unwrap(), &plan).unwrap();
+        let mut segment = JournalSegment::create(&saved::segment_path(&location, "a").unwrap(), &plan).unwrap();
         let ran = |sequence, word: &str, elapsed_ms| Record::Ran {
             sequence,
             counts: vec![word.to_owned()],

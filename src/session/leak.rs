@@ -9,7 +9,7 @@ use idd_report::escape::Terminal;
 use idd_report::{Status, Untrusted};
 use idd_world::files;
 use idd_world::files::OnDisk;
-use idd_world::process::executions::Executions;
+use idd_world::process::executions::ExecutedPrograms;
 use idd_world::repo::locate;
 use idd_world::repo::locate::Location;
 use std::collections::{BTreeMap, BTreeSet};
@@ -26,7 +26,7 @@ const MAX_BYTES: u64 = 1 << 20;
 /// - `root`: the directory of the checkouts, which can be below a watched one.
 /// - `held`: files that every revision has as they are now.
 pub fn leak(
-    executions: &Executions,
+    executions: &ExecutedPrograms,
     root: &Path,
     held: &BTreeMap<Vec<u8>, OnDisk>,
     location: &Location,

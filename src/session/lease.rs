@@ -6,7 +6,7 @@ use crate::failure::Failure;
 use crate::plan::Plan;
 use crate::saved;
 use idd_report::{Report, Status, Untrusted, json};
-use idd_world::lease::{Held, Lease};
+use idd_world::lease::{Lease, LeaseHolder};
 use idd_world::{files, lease};
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
@@ -15,11 +15,11 @@ use std::path::{Path, PathBuf};
 const MAX_BYTES: u64 = 16 << 20;
 
 /// Who makes a hunt.
-pub enum Maker {
+pub enum HuntMaker {
     /// This job, as long as it has the lease.
     This(Lease),
     /// Another job, now.
-    Other(Held),
+    Other(LeaseHolder),
     /// Another job has made it, with this finding.
     Before(Box<Report>),
 }
@@ -29,7 +29,7 @@ pub enum Maker {
 /// - `place`: where a relative name begins.
 ///
 /// Errors: the directory cannot be written.
-pub fn take(plan: &Plan, name: &OsStr, place: &Path) -> Result<Maker, Failure> {
+pub fn take(plan: &Plan, name: &OsStr, place: &Path) -> Result<HuntMaker, Failure> {
     if name.is_empty() {
         return Err(Failure::usage("the directory of `--lease` is empty")
             .with_hint("it names a directory that all jobs can write"));
@@ -41,10 +41,10 @@ pub fn take(plan: &Plan, name: &OsStr, place: &Path) -> Result<Maker, Failure> {
         Failure::error(message).with_hint("`--lease` names a directory that all jobs can write")
     })?;
     Ok(match taken {
-        Err(held) => Maker::Other(held),
+        Err(held) => HuntMaker::Other(held),
         Ok(lease) => match earlier(plan, &finding(plan, directory, &digest)).filter(|_| !plan.order.effort.no_cache) {
-            Some(report) => Maker::Before(Box::new(report)),
-            None => Maker::This(lease),
+            Some(report) => HuntMaker::Before(Box::new(report)),
+            None => HuntMaker::This(lease),
         },
     })
 }

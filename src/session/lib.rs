@@ -7,7 +7,6 @@
 
 pub mod announce;
 pub mod audit;
-pub mod beside;
 pub mod bisect;
 pub mod by_hand;
 pub mod certificate;
@@ -32,12 +31,10 @@ pub mod hunt;
 mod identity;
 pub mod interrupt;
 pub mod invariants;
-pub mod judged;
 pub mod kept;
 pub mod leak;
 pub mod lease;
 pub mod lines;
-pub mod listed;
 pub mod mend;
 pub mod narrowing;
 mod never_passed;
@@ -59,6 +56,7 @@ pub mod service;
 pub mod setup;
 pub mod share;
 pub mod shrink;
+pub mod side_results;
 pub mod slice;
 pub mod sources;
 mod spent;
@@ -67,22 +65,24 @@ pub mod suite;
 mod surroundings;
 pub mod talk;
 pub mod tally;
+pub mod test_list;
 #[cfg(any(test, feature = "testing"))]
 pub mod testing;
 pub mod trial;
 mod upstream;
-mod varying;
+mod varying_line;
+pub mod verdict_records;
 
 use crate::context::Context;
 use crate::failure::Failure;
 use crate::hunt::Task;
 use crate::interrupt::Interrupt;
-use crate::judged::Scene;
 use crate::mend::mend;
 use crate::order::HuntOrder;
 use crate::perf::places;
 use crate::plan::Plan;
 use crate::talk::Talk;
+use crate::verdict_records::HuntScene;
 use idd_report::Report;
 use idd_world::repo::{locate, private};
 use idd_world::system;
@@ -116,7 +116,7 @@ pub fn hunt(
     if let Some(perf) = plan.order.perf {
         places::check(perf.measure)?;
         let saved = saved::open(&plan, &location, None, false)?;
-        let scene = Scene { plan: &plan, location: &location, context, user: &user };
+        let scene = HuntScene { plan: &plan, location: &location, context, user: &user };
         return perf::hunt(&scene, saved, (perf, Interrupt(interrupt)), talk);
     }
     let saved = saved::open(&plan, &location, None, false)?;

@@ -12,16 +12,16 @@ use idd_world::repo::{Repository, graph, private};
 use std::collections::HashMap;
 
 /// A file of the explained version: its path in the target commit, and the number there of each of its lines.
-type Moved = Option<(Untrusted, Vec<Option<u64>>)>;
+type MovedFile = Option<(Untrusted, Vec<Option<u64>>)>;
 
 /// Finds the lines of explained versions in a target commit. Each file is compared once.
-pub struct Lines {
+pub struct TargetLines {
     user: Repository,
     store: Option<TreeStore>,
-    known: HashMap<(TreeId, Untrusted, CommitId), Moved>,
+    known: HashMap<(TreeId, Untrusted, CommitId), MovedFile>,
 }
 
-impl Lines {
+impl TargetLines {
     /// Reads the repository of a hunt.
     pub fn new(location: &Location) -> Result<Self, Failure> {
         let user = private::open(&location.git_directory)?;
@@ -50,7 +50,7 @@ impl Lines {
         Some((path.clone(), number?))
     }
 
-    fn compare(&self, explained: &Explained, commit: CommitId, file: &Untrusted) -> Moved {
+    fn compare(&self, explained: &Explained, commit: CommitId, file: &Untrusted) -> MovedFile {
         let store = self.store.as_ref()?;
         let (path, explained) = story::found(&self.user, store, explained, file)?;
         let target = graph::tree_of(&self.user, commit).ok()?;

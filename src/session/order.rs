@@ -6,9 +6,9 @@
 use crate::share::{Flaky, Share, Threshold, default_confidence};
 use idd_base::sought::Sought;
 pub use idd_change::Level;
-pub use idd_hunt::Walk;
-pub use idd_hunt::finding::Stage as Until;
-use idd_trace::instrument::java::sites::Content;
+pub use idd_hunt::HistoryWalk;
+pub use idd_hunt::finding::HuntStage as Until;
+use idd_trace::instrument::java::sites::RecordedContent;
 use idd_trace::slice::Kinds;
 use idd_world::process::shell;
 pub use idd_world::run::SignatureMode;
@@ -26,11 +26,11 @@ pub struct HuntOrder {
     /// The test.
     pub command: TestCommand,
     /// Where to look.
-    pub history: History,
+    pub history: HistoryOrder,
     /// The commands, and the meaning of their results.
-    pub test: Test,
+    pub test: TestOrder,
     /// The amount of work.
-    pub effort: Effort,
+    pub effort: EffortOrder,
     /// Whether a person judges the revisions, so that the command is only a name.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub by_hand: bool,
@@ -48,9 +48,9 @@ impl HuntOrder {
     pub fn new(command: TestCommand) -> Self {
         Self {
             command,
-            history: History::default(),
-            test: Test::default(),
-            effort: Effort::default(),
+            history: HistoryOrder::default(),
+            test: TestOrder::default(),
+            effort: EffortOrder::default(),
             by_hand: false,
             known: Vec::new(),
             perf: None,
@@ -106,7 +106,7 @@ impl Measure {
 
 /// Where to look.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct History {
+pub struct HistoryOrder {
     /// What is looked for.
     #[serde(default, skip_serializing_if = "Sought::is_failure")]
     pub find: Sought,
@@ -120,12 +120,12 @@ pub struct History {
     /// Whether only the first parent of a merge is followed.
     pub first_parent: bool,
     /// How history is walked.
-    pub walk: Walk,
+    pub walk: HistoryWalk,
     /// Only commits that change one of these paths are considered; all if there is none.
     pub path: Vec<OsString>,
 }
 
-impl Default for History {
+impl Default for HistoryOrder {
     fn default() -> Self {
         Self {
             find: Sought::Failure,
@@ -133,7 +133,7 @@ impl Default for History {
             good: Vec::new(),
             from_bisect: false,
             first_parent: false,
-            walk: Walk::Auto,
+            walk: HistoryWalk::Auto,
             path: Vec::new(),
         }
     }
@@ -142,7 +142,7 @@ impl Default for History {
 /// The commands, and the meaning of their results.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[expect(clippy::struct_excessive_bools, reason = "each is an option of its own")]
-pub struct Test {
+pub struct TestOrder {
     /// Shell line that is run before the test; if it fails, the revision is unresolved.
     pub build: Option<OsString>,
     /// Shell line that is run before the build of a candidate; if it fails, the candidate is not built.
@@ -207,7 +207,7 @@ fn is_default_artifacts_size(size: &u64) -> bool {
     *size == ARTIFACTS_SIZE
 }
 
-impl Default for Test {
+impl Default for TestOrder {
     fn default() -> Self {
         Self {
             build: None,
@@ -239,7 +239,7 @@ impl Default for Test {
 /// The amount of work.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[expect(clippy::struct_excessive_bools, reason = "each is an option of its own")]
-pub struct Effort {
+pub struct EffortOrder {
     /// How far the culprit is reduced.
     pub level: Level,
     /// Whether the reduction makes fewer tests, often to a larger change.
@@ -307,7 +307,7 @@ pub struct Allowance {
 
 impl Allowance {
     /// Replaces the given fields in `effort`.
-    pub fn replace(self, effort: &mut Effort) {
+    pub fn replace(self, effort: &mut EffortOrder) {
         effort.jobs = self.jobs.or(effort.jobs);
         effort.budget = self.budget.or(effort.budget);
         effort.max_probes = self.max_probes.or(effort.max_probes);
@@ -344,9 +344,9 @@ pub struct RecordOrder {
     /// Bytes that the test may write to one file.
     pub max_output: u64,
     /// The part of the run that is stored if the whole is too long. Default: the end, but the beginning of a Java program.
-    pub keep: Option<Keep>,
+    pub keep: Option<KeepOrder>,
     /// What is recorded of a Java program.
-    pub content: Content,
+    pub content: RecordedContent,
     /// Time limit of the build and of the test, each.
     pub timeout: Option<Duration>,
 }
@@ -364,7 +364,7 @@ impl RecordOrder {
             max_trace: MAX_TRACE,
             max_output: MAX_OUTPUT,
             keep: None,
-            content: Content::Values,
+            content: RecordedContent::Values,
             timeout: None,
         }
     }
@@ -388,9 +388,9 @@ pub struct ShrinkOrder {
     /// A revision that behaves otherwise with the input; the difference is what counts as the failure.
     pub good: Option<String>,
     /// The commands, and the meaning of their results.
-    pub test: Test,
+    pub test: TestOrder,
     /// The amount of work.
-    pub effort: Effort,
+    pub effort: EffortOrder,
 }
 
 /// A chop.
@@ -411,12 +411,12 @@ pub struct ChopOrder {
     /// The dependences that the slices follow.
     pub kinds: Kinds,
     /// How the input is reduced first; `None` if it is not.
-    pub reduction: Option<Reduction>,
+    pub reduction: Option<ReductionOrder>,
 }
 
 /// The reduction of the input of a run that is examined.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Reduction {
+pub struct ReductionOrder {
     /// A file with which the test passes; the only input and this one are moved towards each other.
     pub passing: Option<OsString>,
     /// Its time limit.
@@ -443,7 +443,7 @@ pub struct ExplainOrder {
     /// Time after which it ends; `None` for no limit.
     pub budget: Option<Duration>,
     /// The pair of the hunt.
-    pub at: Side,
+    pub at: ExplainedSide,
     /// Shell line that is run before the test.
     pub build: Option<OsString>,
     /// The held files; for versions of a hunt the files that the hunt held.
@@ -484,7 +484,7 @@ pub enum Bound {
 
 /// The part of a run that is stored if the whole is too long.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Keep {
+pub enum KeepOrder {
     /// The beginning.
     First,
     /// The end.
@@ -493,7 +493,7 @@ pub enum Keep {
 
 /// The pair of versions that is explained.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Side {
+pub enum ExplainedSide {
     /// The first bad revision, and the same revision without the necessary change.
     #[default]
     Culprit,
@@ -560,7 +560,7 @@ mod tests {
     #[test]
     fn a_resumed_hunt_keeps_each_limit_that_is_not_given_again() {
         let seconds = Duration::from_secs;
-        let mut effort = Effort {
+        let mut effort = EffortOrder {
             jobs: Some(3),
             budget: Some(seconds(9)),
             max_probes: Some(7),
@@ -570,7 +570,7 @@ mod tests {
             reduction: Some(Bound::Unlimited),
             fetch: true,
             clean: true,
-            ..Effort::default()
+            ..EffortOrder::default()
         };
         let before = effort.clone();
         Allowance::default().replace(&mut effort);
@@ -578,11 +578,11 @@ mod tests {
         let within = Some(Bound::Within(seconds(1)));
         let allowance = Allowance { jobs: Some(1), until: Some(Until::Fix), reduction: within, ..Allowance::default() };
         allowance.replace(&mut effort);
-        let expected = Effort { jobs: Some(1), until: Until::Fix, reduction: within, ..before };
+        let expected = EffortOrder { jobs: Some(1), until: Until::Fix, reduction: within, ..before };
         assert_eq!(effort, expected);
         Allowance { budget: Some(seconds(2)), max_probes: Some(1), ..Allowance::default() }.replace(&mut effort);
         assert_eq!((effort.budget, effort.max_probes, effort.fetch), (Some(seconds(2)), Some(1), true));
-        let mut offline = Effort::default();
+        let mut offline = EffortOrder::default();
         Allowance { fetch: true, ..Allowance::default() }.replace(&mut offline);
         assert!(offline.fetch);
     }

@@ -10,7 +10,7 @@ use idd_hunt::finding::{Conclusion, Finding};
 use idd_hunt::probe::Probe;
 use idd_report::Untrusted;
 use idd_world::repo::store::TreeStore;
-use idd_world::run::classify::{Shown, reproduced};
+use idd_world::run::classify::{PlainResult, reproduced};
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 
@@ -76,7 +76,7 @@ impl Hunt<'_> {
 
     fn passes_without_home(&mut self, probe: Probe) -> Result<bool, Failure> {
         let seen = self.runner.observe_without_home(probe)?;
-        Ok(seen.is_some_and(|seen| reproduced(&seen, &self.runner.criteria) == Shown::Passes))
+        Ok(seen.is_some_and(|seen| reproduced(&seen, &self.runner.criteria) == PlainResult::Passes))
     }
 }
 

@@ -4,27 +4,27 @@ use crate::context::Context;
 use crate::failure::{Failure, chain};
 use crate::hold::{inside, stored};
 use crate::order::{Holding, HuntOrder, TestCommand};
-use crate::precheck::Precheck;
+use crate::precheck::CandidatePrecheck;
 use crate::share::Flaky;
 use crate::{bisect, hold, identity, order, service, suite};
 use idd_base::revision::{CommitId, TreeId};
 use idd_base::sought::Sought;
-use idd_change::Mode;
+use idd_change::EntryMode;
 use idd_change::reduce::Reducer;
-use idd_hunt::finding::Stage;
+use idd_hunt::finding::HuntStage;
 use idd_hunt::history::History;
-use idd_hunt::{Again, Artifacts, Noisy, Order};
+use idd_hunt::{Again, Artifacts, HuntWishes, Noisy};
 use idd_world::cache::{CommandParts, ProbePlan};
 use idd_world::files;
 use idd_world::files::OnDisk;
 use idd_world::place::surroundings::Surroundings;
 use idd_world::place::untracked::UntrackedPath;
-use idd_world::process::{Words, shell};
+use idd_world::process::{CommandWords, shell};
 use idd_world::remote::Service;
 use idd_world::repo::division::{DivisionError, Divisions};
 use idd_world::repo::graph::Headless;
 use idd_world::repo::locate::Location;
-use idd_world::repo::store::{Held, TreeStore};
+use idd_world::repo::store::{HeldFiles, TreeStore};
 use idd_world::repo::{RepoError, Repository, fetch, graph, modules};
 use idd_world::run::artifacts::Fetching;
 use idd_world::run::sandbox::{Commands, Regeneration};
@@ -103,7 +103,7 @@ pub struct Plan {
     /// The commands of every probe.
     pub commands: Commands,
     /// The precheck.
-    pub precheck: Option<Precheck>,
+    pub precheck: Option<CandidatePrecheck>,
     /// Shell line with more tests: that of the user, or the test command without its selection.
     pub suite: Option<OsString>,
     /// Files outside the tree that the commands name, with their digests.
@@ -180,9 +180,7 @@ impl Plan {
             let goods = order.history.good.iter().map(|good| resolve(good)).collect::<Result<Vec<_>, _>>()?;
             let bad = match resolve(&order.history.bad) {
                 Ok(bad) => bad,
-                Err(_) if order.history.bad == "HEAD" => {
-                    return Err(headless(user));
-                }
+                Err(_) if order.history.bad == "HEAD" => return Err(headless(user)),
                 Err(failure) => return Err(failure),
             };
             (bad, goods)
@@ -206,14 +204,14 @@ impl Plan {
         let overlay = overlay(&order, context)?;
         let shim = shim(&order, context)?;
         let words = match &order.command {
-            TestCommand::Shell(line) => Words::Shell(line.clone()),
-            TestCommand::Argv(words) => Words::Argv(words.clone()),
+            TestCommand::Shell(line) => CommandWords::Shell(line.clone()),
+            TestCommand::Argv(words) => CommandWords::Argv(words.clone()),
         };
         let mut divisions = divisions(context)?;
         divisions.is_plain = reducer(&order).is_plain();
         let regenerate = context.configured("idd.regenerate").last().filter(|command| !command.is_empty());
         let regeneration = regenerate
-            .map(|command| Regeneration { command: Words::Shell(command.into()), divisions: divisions.clone() });
+            .map(|command| Regeneration { command: CommandWords::Shell(command.into()), divisions: divisions.clone() });
         let fetching = fetching(&order, pair.is_some(), location)?;
         let remote = order.test.remote.as_deref().filter(|address| *address != service::HERE);
         let remote = remote.map(|address| service::named(address, context)).transpose()?;
@@ -221,7 +219,7 @@ impl Plan {
         let commands = Commands {
             fetching: fetching.map(Arc::new),
             regeneration,
-            build: order.test.build.clone().map(Words::Shell),
+            build: order.test.build.clone().map(CommandWords::Shell),
             test: words,
             artifacts: products(&order, location)?,
             directory: location.prefix.clone(),
@@ -243,8 +241,10 @@ impl Plan {
             ));
         }
         // The reduction of the linear walk uses no precheck.
-        let precheck = Precheck::new(&order, location, &commands, (user, context), &commits)
-            .filter(|precheck| matches!(precheck, Precheck::Command(_)) || !divisions.is_plain && remote.is_none());
+        let precheck =
+            CandidatePrecheck::new(&order, location, &commands, (user, context), &commits).filter(|precheck| {
+                matches!(precheck, CandidatePrecheck::Command(_)) || !divisions.is_plain && remote.is_none()
+            });
         Ok(Self {
             order,
             is_minimize,
@@ -277,12 +277,12 @@ impl Plan {
     }
 
     /// The order for the engines.
-    pub fn engine_order(&self, adjustments: &Adjustments, history: &History) -> Order {
+    pub fn engine_order(&self, adjustments: &Adjustments, history: &History) -> HuntWishes {
         let effort = &self.order.effort;
         // The fix is for HEAD if HEAD has the bad revision in its past; else for the bad revision.
         let is_above = history.find(self.target).is_some() && history.path(self.target, self.bad).is_some();
         let sought = self.order.history.find;
-        Order {
+        HuntWishes {
             sought,
             bad: self.bad,
             goods: adjustments.newer_pass.map_or_else(|| self.goods.clone(), |pass| vec![pass]),
@@ -296,11 +296,11 @@ impl Plan {
             is_audited: false,
             artifacts: self.artifacts(),
             until: match effort.until {
-                _ if self.is_minimize => Stage::Fix,
+                _ if self.is_minimize => HuntStage::Fix,
                 // Nothing can be built.
-                _ if self.artifacts() == Artifacts::Only => Stage::Commit,
+                _ if self.artifacts() == Artifacts::Only => HuntStage::Commit,
                 // There is nothing to take back.
-                Stage::Fix if !sought.is_failure() => Stage::Change,
+                HuntStage::Fix if !sought.is_failure() => HuntStage::Change,
                 until => until,
             },
             port: !effort.no_port && !self.is_minimize && sought.is_failure(),
@@ -338,8 +338,8 @@ impl Plan {
     }
 
     /// The held files under these adjustments.
-    pub fn held(&self, adjustments: &Adjustments, store: &TreeStore) -> Result<Held, Failure> {
-        let mut held = Held::default();
+    pub fn held(&self, adjustments: &Adjustments, store: &TreeStore) -> Result<HeldFiles, Failure> {
+        let mut held = HeldFiles::default();
         if !adjustments.hold_nothing {
             held.files.extend(self.held.iter().map(|(path, file)| (path.clone(), Some(stored(file)))));
         }
@@ -377,11 +377,11 @@ impl Plan {
     /// The plan for the key of a product; `None` if products are not compared.
     ///
     /// - `held`: the held files, which are beside every product.
-    pub fn product_plan(&self, held: &Held) -> Option<ProbePlan> {
+    pub fn product_plan(&self, held: &HeldFiles) -> Option<ProbePlan> {
         if self.commands.artifacts.is_empty() {
             return None;
         }
-        let file = |file: &Option<(Mode, Vec<u8>)>| match file {
+        let file = |file: &Option<(EntryMode, Vec<u8>)>| match file {
             Some((mode, bytes)) => identity::of_stored(*mode, bytes),
             None => Vec::new(),
         };
@@ -396,8 +396,8 @@ impl Plan {
     pub fn path_outside(&self, location: &Location) -> Option<OsString> {
         let directory = location.top.as_ref()?.join(&self.commands.directory);
         let words = match &self.commands.test {
-            Words::Shell(line) => split(line),
-            Words::Argv(words) => words.clone(),
+            CommandWords::Shell(line) => split(line),
+            CommandWords::Argv(words) => words.clone(),
         };
         let is_outside = |word: &OsString| {
             word.as_bytes().starts_with(b"..") && inside(word, location).is_none() && directory.join(word).exists()
@@ -407,9 +407,9 @@ impl Plan {
 
     /// Names of the programs that count as executed if executions cannot be seen.
     pub fn audited(&self) -> Vec<String> {
-        let of = |words: &Words| match words {
-            Words::Shell(line) => split(line),
-            Words::Argv(words) => words.clone(),
+        let of = |words: &CommandWords| match words {
+            CommandWords::Shell(line) => split(line),
+            CommandWords::Argv(words) => words.clone(),
         };
         let regenerate = self.commands.regeneration.as_ref().map(|regeneration| &regeneration.command);
         let commands = [Some(&self.commands.test), self.commands.build.as_ref(), regenerate];
@@ -494,15 +494,15 @@ fn bytes_of(path: &Path) -> Vec<u8> {
 }
 
 /// A command in a plan.
-pub fn parts(words: &Words) -> CommandParts {
+pub fn parts(words: &CommandWords) -> CommandParts {
     match words {
-        Words::Shell(line) => CommandParts::Shell(line.as_bytes().to_vec()),
-        Words::Argv(words) => CommandParts::Argv(words.iter().map(|word| word.as_bytes().to_vec()).collect()),
+        CommandWords::Shell(line) => CommandParts::Shell(line.as_bytes().to_vec()),
+        CommandWords::Argv(words) => CommandParts::Argv(words.iter().map(|word| word.as_bytes().to_vec()).collect()),
     }
 }
 
 /// A command as a line for the shell.
-pub fn shell_line(words: &Words) -> OsString {
+pub fn shell_line(words: &CommandWords) -> OsString {
     match parts(words) {
         CommandParts::Shell(line) => OsString::from_vec(line),
         CommandParts::Argv(words) => OsString::from_vec(shell::line(words.iter().map(Vec::as_slice))),
@@ -528,7 +528,7 @@ fn fetching(order: &HuntOrder, is_minimize: bool, location: &Location) -> Result
             "`{commit}` in it stands for the id of the revision, `{short}` for the short one, and `$IDD_COMMIT` is set",
         );
     }
-    if order.history.walk == order::Walk::Linear {
+    if order.history.walk == order::HistoryWalk::Linear {
         return fails("`--from-artifacts` cannot be used with `--walk linear`", "`--walk auto` is the default");
     }
     Ok(Some(Fetching {
@@ -560,8 +560,8 @@ fn reducer(order: &HuntOrder) -> Reducer {
     match order.history.walk {
         _ if order.effort.fast => Reducer::Fast,
         // The linear walk is the paper's, and so is its reduction.
-        order::Walk::Linear => Reducer::Artho,
-        order::Walk::Auto => Reducer::Hierarchical,
+        order::HistoryWalk::Linear => Reducer::Artho,
+        order::HistoryWalk::Auto => Reducer::Hierarchical,
     }
 }
 

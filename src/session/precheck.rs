@@ -5,16 +5,16 @@ pub mod java;
 use crate::context::Context;
 use crate::order::HuntOrder;
 use crate::plan::{parts, shell_line};
-use crate::precheck::java::{Check, JavaChecks, OfJava, sides};
+use crate::precheck::java::{CandidateCheck, JavaChecks, OfJava, sides};
 use idd_base::revision::{CommitId, TreeId};
-use idd_hunt::probe::Ends;
+use idd_hunt::probe::ChangeEnds;
 use idd_world::cache::ProbePlan;
 use idd_world::files;
-use idd_world::process::Words;
+use idd_world::process::CommandWords;
 use idd_world::repo::locate::Location;
-use idd_world::repo::touched::Touched;
+use idd_world::repo::touched::TouchedIncludes;
 use idd_world::repo::{Repository, graph, locate};
-use idd_world::run::compile_database::{CompileDatabase, Grounds};
+use idd_world::run::compile_database::{CompileDatabase, DatabaseRoots};
 use idd_world::run::java_check::JavaCheck;
 use idd_world::run::sandbox::Commands;
 use idd_world::run::{sandbox, toolchain};
@@ -28,16 +28,16 @@ const PLACES: [&str; 2] = ["compile_commands.json", "build/compile_commands.json
 
 /// How candidates are checked.
 #[derive(Debug, Clone)]
-pub enum Precheck {
+pub enum CandidatePrecheck {
     /// By the command of `--precheck`.
-    Command(Words),
+    Command(CommandWords),
     /// The compiler checks the syntax of the sources that a candidate touches, with the commands of the user's build.
     Database(Arc<CompileDatabase>),
     /// A compiler of Java in memory reads the sources of the change.
     Java(Arc<OfJava>),
 }
 
-impl Precheck {
+impl CandidatePrecheck {
     /// The user's command; or else the compile database, if git does not track it, neither now nor at `commits`.
     ///
     /// Without both, and with a Java development kit, the sources of the last of `commits` decide whether Java is
@@ -53,7 +53,7 @@ impl Precheck {
             return None;
         }
         if let Some(line) = &order.test.precheck {
-            return Some(Self::Command(Words::Shell(line.clone())));
+            return Some(Self::Command(CommandWords::Shell(line.clone())));
         }
         let top = location.top.as_ref()?;
         let is_tracked = |path: &[u8]| {
@@ -62,7 +62,7 @@ impl Precheck {
         };
         let path = context.variable("PATH").unwrap_or_default();
         let foreign = [top.clone(), location.git_directory.clone(), location.common_directory.clone()];
-        let grounds = Grounds { top, foreign: &foreign, path: &path };
+        let grounds = DatabaseRoots { top, foreign: &foreign, path: &path };
         let database = PLACES.into_iter().find_map(|name| {
             // A link can lead to a tracked file.
             let real = files::real(&top.join(name))?;
@@ -79,16 +79,16 @@ impl Precheck {
 }
 
 /// The command for a candidate, and the digest of the plan for its rejections.
-type ByWords = (Words, [u8; 32]);
+type ByWords = (CommandWords, [u8; 32]);
 
 /// The precheck during a hunt.
 pub struct Checking {
-    precheck: Precheck,
+    precheck: CandidatePrecheck,
     /// The plan for rejections, without the check itself.
     plan: ProbePlan,
-    touched: Touched,
+    touched: TouchedIncludes,
     known: HashMap<(TreeId, TreeId), Option<ByWords>>,
-    vetted: Vec<Ends>,
+    vetted: Vec<ChangeEnds>,
     /// The checks of Java, if they are the precheck.
     pub java: Option<JavaChecks>,
     /// The rejected trees.
@@ -99,12 +99,12 @@ pub struct Checking {
 
 impl Checking {
     /// A check that has not run yet; `plan` is that of a probe without it, `cache` a directory for programs.
-    pub fn new(precheck: Precheck, mut plan: ProbePlan, cache: &Path) -> Self {
+    pub fn new(precheck: CandidatePrecheck, mut plan: ProbePlan, cache: &Path) -> Self {
         let java = match &precheck {
-            Precheck::Java(facts) => Some(JavaChecks::new(facts, cache)),
+            CandidatePrecheck::Java(facts) => Some(JavaChecks::new(facts, cache)),
             _ => None,
         };
-        if let Precheck::Database(database) = &precheck {
+        if let CandidatePrecheck::Database(database) = &precheck {
             let digest = |path| toolchain::file_digest(path).unwrap_or_default();
             let compilers = database.compilers().map(|path| (path.as_os_str().as_bytes().to_vec(), digest(path)));
             plan.outside_files.extend(compilers);
@@ -112,7 +112,7 @@ impl Checking {
         Self {
             precheck,
             plan,
-            touched: Touched::default(),
+            touched: TouchedIncludes::default(),
             known: HashMap::new(),
             vetted: Vec::new(),
             java,
@@ -131,21 +131,26 @@ impl Checking {
     /// The compile database, if there is one and it is useful.
     pub fn database(&self) -> Option<&Arc<CompileDatabase>> {
         match &self.precheck {
-            Precheck::Database(database) if self.useless.is_none() => Some(database),
+            CandidatePrecheck::Database(database) if self.useless.is_none() => Some(database),
             _ => None,
         }
     }
 
     /// The command of the user, if there is one and it is useful.
-    pub fn command(&self) -> Option<&Words> {
+    pub fn command(&self) -> Option<&CommandWords> {
         match &self.precheck {
-            Precheck::Command(words) if self.useless.is_none() => Some(words),
+            CandidatePrecheck::Command(words) if self.useless.is_none() => Some(words),
             _ => None,
         }
     }
 
     /// The check of `tree`, a candidate of the change between `ends`; `None` if no check is possible.
-    pub fn check(&mut self, open: impl FnOnce() -> Option<Repository>, ends: Ends, tree: TreeId) -> Option<Check> {
+    pub fn check(
+        &mut self,
+        open: impl FnOnce() -> Option<Repository>,
+        ends: ChangeEnds,
+        tree: TreeId,
+    ) -> Option<CandidateCheck> {
         if self.useless.is_some() {
             return None;
         }
@@ -153,7 +158,7 @@ impl Checking {
             Some(java) => java.of(ends).cloned(),
             None => self
                 .check_by_words(open, ends.older, tree)
-                .map(|(words, plan)| Check { run: sandbox::Precheck::Command(words), plan }),
+                .map(|(words, plan)| CandidateCheck { run: sandbox::Precheck::Command(words), plan }),
         }
     }
 
@@ -167,8 +172,8 @@ impl Checking {
         const MAX_KEPT: usize = 1000;
         let (older, words) = match &self.precheck {
             // It does not depend on the change.
-            Precheck::Command(words) => (tree, Some(words.clone())),
-            Precheck::Database(_) | Precheck::Java(_) => (older, None),
+            CandidatePrecheck::Command(words) => (tree, Some(words.clone())),
+            CandidatePrecheck::Database(_) | CandidatePrecheck::Java(_) => (older, None),
         };
         if let Some(known) = self.known.get(&(older, tree)) {
             return known.clone();
@@ -182,14 +187,14 @@ impl Checking {
         check
     }
 
-    fn plan_with(&self, words: &Words) -> [u8; 32] {
+    fn plan_with(&self, words: &CommandWords) -> [u8; 32] {
         ProbePlan { precheck: Some(parts(words)), ..self.plan.clone() }.digest()
     }
 
-    fn line(&mut self, repository: &Repository, older: TreeId, tree: TreeId) -> Option<Words> {
-        let Precheck::Database(database) = &self.precheck else { return None };
+    fn line(&mut self, repository: &Repository, older: TreeId, tree: TreeId) -> Option<CommandWords> {
+        let CandidatePrecheck::Database(database) = &self.precheck else { return None };
         let sources = self.touched.sources(repository, (older, tree), &|path| database.has(path));
-        database.line(&sources).map(Words::Shell)
+        database.line(&sources).map(CommandWords::Shell)
     }
 
     /// The trees that the command of a database must accept before it may reject candidates between `ends`, each with
@@ -200,26 +205,29 @@ impl Checking {
     pub fn to_vet(
         &mut self,
         open: impl Fn() -> Option<Repository>,
-        ends: Ends,
+        ends: ChangeEnds,
         is_repair: bool,
-    ) -> Vec<(TreeId, Words)> {
-        if self.useless.is_some() || self.vetted.contains(&ends) || !matches!(self.precheck, Precheck::Database(_)) {
+    ) -> Vec<(TreeId, CommandWords)> {
+        if self.useless.is_some()
+            || self.vetted.contains(&ends)
+            || !matches!(self.precheck, CandidatePrecheck::Database(_))
+        {
             return Vec::new();
         }
         self.vetted.push(ends);
         let sides = sides(ends, is_repair);
         sides
             .iter()
-            .filter_map(|Ends { older, newer }| Some((*newer, self.check_by_words(&open, *older, *newer)?.0)))
+            .filter_map(|ChangeEnds { older, newer }| Some((*newer, self.check_by_words(&open, *older, *newer)?.0)))
             .collect()
     }
 
     /// Uses a check of Java from now on for the candidates of a change.
-    pub fn use_java(&mut self, ends: Ends, check: JavaCheck) {
+    pub fn use_java(&mut self, ends: ChangeEnds, check: JavaCheck) {
         let check = JavaCheck { is_vetting: false, ..check };
         let plan = self.plan_with(&java::words(&check));
         let is_of_use = !check.sources.is_empty();
-        let check = Check { run: sandbox::Precheck::Java(Arc::new(check)), plan };
+        let check = CandidateCheck { run: sandbox::Precheck::Java(Arc::new(check)), plan };
         self.java.iter_mut().for_each(|java| java.know(ends, is_of_use.then(|| check.clone())));
     }
 }

@@ -5,12 +5,12 @@
 use crate::context::Context;
 use crate::criteria::FIRST_LIMIT;
 use crate::failure::Failure;
-use crate::hold::Holder;
+use crate::hold::FileHolder;
 use crate::interrupt::Interrupt;
-use crate::order::{Keep, RecordOrder, TestCommand};
-use crate::record::instruments::{Instruments, Ran, Tools, kept};
+use crate::order::{KeepOrder, RecordOrder, TestCommand};
+use crate::record::instruments::{Instruments, RecordedRun, RecordingTools, kept};
 use crate::record::missed::Java;
-use crate::recorded::Run;
+use crate::recorded::ProcessRun;
 use crate::sandboxes::sandboxes;
 use crate::surroundings::surroundings;
 use crate::talk::Talk;
@@ -18,19 +18,19 @@ use crate::{recorded, saved};
 use idd_base::outcome::{Ending, Observation, Stage};
 use idd_base::revision::{CommitId, TreeId};
 use idd_report::Status;
-use idd_trace::instrument::java::sites::Content;
+use idd_trace::instrument::java::sites::RecordedContent;
 use idd_trace::native::digest;
 use idd_world::files;
 use idd_world::place::surroundings::Surroundings;
-use idd_world::process::Words;
+use idd_world::process::CommandWords;
 use idd_world::record::build::BuildDirectory;
-use idd_world::record::listen::{Listener, Taken};
+use idd_world::record::listen::{TakenTrace, TraceListener};
 use idd_world::record::store::Recording;
 use idd_world::record::{build, store};
 use idd_world::repo::locate::Location;
 use idd_world::repo::{graph, private};
 use idd_world::run::sandbox;
-use idd_world::run::sandbox::{Commands, Job, Sandbox};
+use idd_world::run::sandbox::{Commands, ProbeJob, Sandbox};
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
@@ -71,9 +71,9 @@ pub fn clang(context: &Context) -> Result<PathBuf, Failure> {
 /// - `listener`: takes what connects meanwhile.
 pub(crate) fn observe(
     sandbox: &mut Sandbox,
-    job: &Job,
+    job: &ProbeJob,
     commands: &Commands,
-    (listener, interrupt): (Option<&Listener>, &mut Interrupt),
+    (listener, interrupt): (Option<&TraceListener>, &mut Interrupt),
 ) -> Result<Option<Observation>, Failure> {
     let seen = match listener {
         Some(listener) => sandbox.observe(job, commands, &mut listener.watched(interrupt)),
@@ -83,7 +83,7 @@ pub(crate) fn observe(
 }
 
 /// Builds and runs the test; what connects meanwhile is listened to.
-type Observe<'o> = dyn FnMut(&Job, &Commands, Option<&Listener>) -> Result<Observation, Failure> + 'o;
+type Observe<'o> = dyn FnMut(&ProbeJob, &Commands, Option<&TraceListener>) -> Result<Observation, Failure> + 'o;
 
 /// Records the test; returns the name of the recording, and what it says of itself.
 pub fn run(
@@ -96,7 +96,7 @@ pub fn run(
     let commit = graph::resolve(&user, &order.at)?;
     let mut tree = graph::tree_of(&user, commit)?;
     drop(saved::make_private(location, &user, commit)?);
-    let holder = Holder::new(&order.command, &order.holding, commit, location, (&user, context))?;
+    let holder = FileHolder::new(&order.command, &order.holding, commit, location, (&user, context))?;
     holder.held(&mut [&mut tree], talk)?;
     of_tree(order, (tree, commit), location, context, talk)
 }
@@ -108,7 +108,7 @@ pub struct Others<'o> {
     pub trees: &'o [TreeId],
     /// Takes each run: its position among the trees, and its default process. A run of which nothing can be read is
     /// left out.
-    pub take: &'o mut dyn FnMut(usize, Run),
+    pub take: &'o mut dyn FnMut(usize, ProcessRun),
 }
 
 /// Records the test in a tree of the private repository; the revision of the order is not used.
@@ -134,7 +134,7 @@ pub fn of_trees(
     (location, context): (&Location, &Context),
     talk: &mut dyn Talk,
 ) -> Result<(String, Recording), Failure> {
-    let tools = Tools::find(location, context, tree)?;
+    let tools = RecordingTools::find(location, context, tree)?;
     let private = private::private_directory(&location.idd_directory());
     let _lock = saved::lock(location)?;
     saved::sign_recorder(location)?;
@@ -147,12 +147,12 @@ pub fn of_trees(
             sandbox.keep_products();
         }
         let surroundings = surroundings(location, context, &root, &[]);
-        let at = instruments::Place { order, location, context, root: &root, surroundings: &surroundings };
+        let at = instruments::RecordingPlace { order, location, context, root: &root, surroundings: &surroundings };
         let instruments = Instruments::create(tools, at, &sandbox.tree_directory(), talk)?;
         let place = store::directory(&location.session_directory()).join(&name);
         let limit = order.timeout.unwrap_or(FIRST_LIMIT);
-        let job = Job::fresh(tree, limit);
-        let mut observe = |job: &Job, commands: &Commands, listener: Option<&Listener>| {
+        let job = ProbeJob::fresh(tree, limit);
+        let mut observe = |job: &ProbeJob, commands: &Commands, listener: Option<&TraceListener>| {
             let seen = observe(&mut sandbox, job, commands, (listener, &mut interrupt))?;
             seen.ok_or_else(|| Failure::new(Status::Interrupted, "the recording was interrupted"))
         };
@@ -169,7 +169,7 @@ pub fn of_trees(
             Some(_) => "Building and running the test under the instrumenting compiler.",
             None => "Building and running the test; only Java is recorded, as no clang was found.",
         });
-        let Ran { seen, taken, losses } = instruments.run(&job, &place, true, &mut observe)?;
+        let RecordedRun { seen, taken, losses } = instruments.run(&job, &place, true, &mut observe)?;
         let logged = instruments.build.as_ref().map(BuildDirectory::logged).unwrap_or_default();
         match &instruments.build {
             Some(build) => {
@@ -192,7 +192,7 @@ pub fn of_trees(
             } else {
                 talk.say("Running the test again.");
                 let again = root.join("again");
-                let job = Job { is_clean: !others.trees.is_empty(), ..job.clone() };
+                let job = ProbeJob { is_clean: !others.trees.is_empty(), ..job.clone() };
                 let other = instruments.run(&job, &again, true, &mut observe)?;
                 recording.units = instruments.take_maps(&place)?;
                 let is_same = other.seen.ending == seen.ending
@@ -204,8 +204,8 @@ pub fn of_trees(
         }
         for (index, tree) in others.trees.iter().enumerate() {
             let at = root.join("other");
-            let job = Job { tree: *tree, is_clean: false, ..job.clone() };
-            let Ran { seen, taken, .. } = instruments.run(&job, &at, false, &mut observe)?;
+            let job = ProbeJob { tree: *tree, is_clean: false, ..job.clone() };
+            let RecordedRun { seen, taken, .. } = instruments.run(&job, &at, false, &mut observe)?;
             let other = recording::recording(order, (*tree, commit), &seen, (&logged, taken));
             let units = instruments.take_maps(&at)?;
             let other = other.ok().map(|other| Recording { units, ..other });
@@ -215,10 +215,10 @@ pub fn of_trees(
             files::remove(&at).map_err(kept(&at))?;
         }
         store::write(&place, &recording).map_err(kept(&place))?;
-        if order.content == Content::Steps && recording.processes.iter().any(|traced| traced.has_values) {
+        if order.content == RecordedContent::Steps && recording.processes.iter().any(|traced| traced.has_values) {
             talk.say("Note: `--steps` has no effect on C programs: their values are recorded, too.");
         }
-        if order.keep == Some(Keep::Last) && recording.processes.iter().any(|traced| traced.is_java) {
+        if order.keep == Some(KeepOrder::Last) && recording.processes.iter().any(|traced| traced.is_java) {
             talk.say("Note: `--keep last` has no effect on Java programs: the beginning of each run is kept.");
         }
         Ok(recording)
@@ -246,7 +246,12 @@ pub(crate) fn plain_build(seen: &Observation) -> Result<&Observation, Failure> {
 }
 
 /// Whether a second run went through the same segments, process by process; `None` if other parts of them were kept.
-fn is_same_run(place: &Path, again: &Path, recording: &Recording, taken: &[Taken]) -> Result<Option<bool>, Failure> {
+fn is_same_run(
+    place: &Path,
+    again: &Path,
+    recording: &Recording,
+    taken: &[TakenTrace],
+) -> Result<Option<bool>, Failure> {
     // How far those came that outlived the test is no question of the way.
     let first: Vec<_> = recording.processes.iter().filter(|traced| !traced.is_left).collect();
     let second: Vec<_> = taken.iter().filter(|taken| !taken.is_left).collect();
@@ -297,8 +302,8 @@ pub fn plain_commands(order: &RecordOrder, location: &Location, context: &Contex
     Commands {
         fetching: None,
         regeneration: None,
-        build: order.build.clone().map(Words::Shell),
-        test: Words::Argv(limited(order)),
+        build: order.build.clone().map(CommandWords::Shell),
+        test: CommandWords::Argv(limited(order)),
         artifacts: Vec::new(),
         directory: location.prefix.clone(),
         environment,
@@ -354,7 +359,7 @@ pub fn commands(
     words.extend(SAME_IN_EVERY_RUN.map(OsString::from));
     words.extend(["setarch".into(), "-R".into()]);
     words.extend(limited(order));
-    Commands { test: Words::Argv(words), environment, ..plain_commands(order, location, context) }
+    Commands { test: CommandWords::Argv(words), environment, ..plain_commands(order, location, context) }
 }
 
 #[cfg(test)]
@@ -362,8 +367,8 @@ mod tests {
     use super::*;
     use crate::context::Embedding;
     use crate::order::Holding;
-    use idd_trace::container::Process;
-    use idd_trace::instrument::segment::Grain;
+    use idd_trace::container::TracedProcess;
+    use idd_trace::instrument::segment::SegmentGrain;
     use idd_world::record::store::Traced;
 
     fn order(command: TestCommand, max_output: u64) -> RecordOrder {
@@ -377,7 +382,7 @@ mod tests {
             max_trace: 1 << 20,
             max_output,
             keep: None,
-            content: Content::Values,
+            content: RecordedContent::Values,
             timeout: None,
         }
     }
@@ -424,7 +429,7 @@ mod tests {
         let mine = [("A", "1"), ("GIT_DIR", "x"), ("IDD_CLANG", "y"), ("PATH", "/bin")];
         let commands = plain_commands(&order, &location(), &context(&mine));
         check_set(&commands, &[("A", "1"), ("PATH", "/bin"), ("CC", "cc")]);
-        assert_eq!((commands.build, commands.directory), (Some(Words::Shell("make".into())), "sub".into()));
+        assert_eq!((commands.build, commands.directory), (Some(CommandWords::Shell("make".into())), "sub".into()));
         let own = plain_commands(&order, &location(), &context(&[("CC", "tcc")]));
         check_set(&own, &[("CC", "tcc")]);
     }
@@ -432,7 +437,8 @@ mod tests {
     #[test]
     fn under_the_instrumenting_compiler_only_the_test_is_traced_with_the_same_clock_and_number() {
         let order = order(TestCommand::Shell("t".into()), 512);
-        let build = BuildDirectory { path: "/b".into(), clang: "/clang".into(), grain: Grain::Straight, objects: None };
+        let build =
+            BuildDirectory { path: "/b".into(), clang: "/clang".into(), grain: SegmentGrain::Straight, objects: None };
         let mine = [("PATH", "/bin"), ("CC", "tcc"), ("GIT_DIR", "x"), ("A", "1")];
         let commands = commands(&order, &location(), &context(&mine), &build, vec![variable("X", "y")]);
         let bin = build.bin();
@@ -446,20 +452,20 @@ mod tests {
             ("SCCACHE_RECACHE", "1"),
         ];
         check_set(&commands, &expected);
-        let Words::Argv(test) = &commands.test else { panic!("words") };
+        let CommandWords::Argv(test) = &commands.test else { panic!("words") };
         assert_eq!(words(&test[..4]), ["/usr/bin/env", "X=y", SAME_IN_EVERY_RUN[0], SAME_IN_EVERY_RUN[1]]);
         assert_eq!(words(&test[4..8]), ["setarch", "-R", "/bin/sh", "-c"]);
     }
 
     /// The comparison of a stored run with another one.
     #[track_caller]
-    fn check_same(other: &str, change: impl FnOnce(&mut Traced, &mut Vec<Taken>), expected: Option<bool>) {
+    fn check_same(other: &str, change: impl FnOnce(&mut Traced, &mut Vec<TakenTrace>), expected: Option<bool>) {
         let at = |name: &str| Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/traces").join(name);
         let (place, again) = (at("returns-bad"), at(other));
         let mut recording = store::read(&place).unwrap();
         let second = &store::read(&again).unwrap().processes[0];
-        let process = Process { pid: 1, program: b"a".to_vec(), words: vec![], forked_at: None, parent: 0 };
-        let mut taken = vec![Taken {
+        let process = TracedProcess { pid: 1, program: b"a".to_vec(), words: vec![], forked_at: None, parent: 0 };
+        let mut taken = vec![TakenTrace {
             file: second.file.clone(),
             process,
             n_bytes: second.n_bytes,
@@ -484,7 +490,7 @@ mod tests {
         check_same("returns-bad", |_, taken| taken.clear(), Some(false));
         check_same("returns-bad", |_, taken| taken.push(taken[0].clone()), Some(false));
         // What outlived the test is not compared.
-        check_same("returns-bad", |_, taken| taken.push(Taken { is_left: true, ..taken[0].clone() }), Some(true));
+        check_same("returns-bad", |_, taken| taken.push(TakenTrace { is_left: true, ..taken[0].clone() }), Some(true));
         // Other parts were kept.
         check_same("returns-good", |_, taken| taken[0].n_given_up = 1, None);
         // Both were killed.

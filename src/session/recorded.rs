@@ -2,9 +2,9 @@
 
 use crate::failure::Failure;
 use idd_report::escape::{Terminal, Untrusted};
-use idd_trace::container::{Kind, Trace};
+use idd_trace::container::{ChunkKind, Trace};
 use idd_trace::execution::Execution;
-use idd_trace::native::play::Player;
+use idd_trace::native::play::NativePlayer;
 use idd_trace::spool::Spool;
 use idd_trace::{TraceError, java};
 use idd_world::record::store;
@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 
 /// Which process of which recording.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Which {
+pub struct ProcessChoice {
     /// The recording; the last one if it is `None`.
     pub recording: Option<String>,
     /// The process, by its number in the recording; the chosen one if it is `None`.
@@ -23,7 +23,7 @@ pub struct Which {
 }
 
 /// A process of a recording.
-pub struct Recorded {
+pub struct RecordedProcess {
     /// The name of the recording.
     pub name: String,
     /// Its description.
@@ -31,18 +31,18 @@ pub struct Recorded {
     /// The number of the process.
     pub process: usize,
     /// Its run.
-    pub run: Run,
+    pub run: ProcessRun,
 }
 
 /// The run of a process, by the language of its program.
-pub enum Run {
+pub enum ProcessRun {
     /// A run of a C program.
-    Native(Box<Player>),
+    Native(Box<NativePlayer>),
     /// A run of a Java program.
-    Java(Box<java::player::Player>),
+    Java(Box<java::player::JavaPlayer>),
 }
 
-impl Run {
+impl ProcessRun {
     /// The run, for a command that works in each language.
     pub fn execution(&mut self) -> &mut dyn Execution {
         match self {
@@ -54,7 +54,7 @@ impl Run {
     /// The run, for a command that reads only recordings of C programs.
     ///
     /// Errors: it is one of a program in another language.
-    pub fn native(&mut self) -> Result<&mut Player, Failure> {
+    pub fn native(&mut self) -> Result<&mut NativePlayer, Failure> {
         match self {
             Self::Native(player) => Ok(player),
             Self::Java(_) => Err(failed(&TraceError::Java)),
@@ -64,7 +64,7 @@ impl Run {
     /// As [`native`](Self::native), to keep it.
     ///
     /// Errors: it is one of a program in another language.
-    pub fn into_native(self) -> Result<Player, Failure> {
+    pub fn into_native(self) -> Result<NativePlayer, Failure> {
         match self {
             Self::Native(player) => Ok(*player),
             Self::Java(_) => Err(failed(&TraceError::Java)),
@@ -72,7 +72,7 @@ impl Run {
     }
 }
 
-impl Recorded {
+impl RecordedProcess {
     /// The description of the process.
     pub fn traced(&self) -> &Traced {
         &self.recording.processes[self.process]
@@ -80,7 +80,7 @@ impl Recorded {
 }
 
 /// Finds a recording: its name, its directory, and its description.
-pub fn find(which: &Which, location: &Location) -> Result<(String, PathBuf, Recording), Failure> {
+pub fn find(which: &ProcessChoice, location: &Location) -> Result<(String, PathBuf, Recording), Failure> {
     let session = location.session_directory();
     // `5` is short for `0005`.
     let full = |name: &String| name.parse::<u32>().map_or_else(|_| name.clone(), |number| format!("{number:04}"));
@@ -102,7 +102,7 @@ pub fn find(which: &Which, location: &Location) -> Result<(String, PathBuf, Reco
 /// Opens a process of a recording, for a command that shows values or follows them.
 ///
 /// Errors: it has the steps alone.
-pub fn open(which: &Which, location: &Location) -> Result<Recorded, Failure> {
+pub fn open(which: &ProcessChoice, location: &Location) -> Result<RecordedProcess, Failure> {
     let recorded = open_steps(which, location)?;
     if recorded.traced().has_values {
         return Ok(recorded);
@@ -114,7 +114,7 @@ pub fn open(which: &Which, location: &Location) -> Result<Recorded, Failure> {
 }
 
 /// Opens a process of a recording, for a command that needs no values.
-pub fn open_steps(which: &Which, location: &Location) -> Result<Recorded, Failure> {
+pub fn open_steps(which: &ProcessChoice, location: &Location) -> Result<RecordedProcess, Failure> {
     let (name, place, recording) = find(which, location)?;
     let process = which.process.or(recording.chosen);
     let process = process.filter(|process| *process < recording.processes.len()).ok_or_else(|| {
@@ -123,39 +123,31 @@ pub fn open_steps(which: &Which, location: &Location) -> Result<Recorded, Failur
             .with_hint(format!("it has {n}; `--process` takes their numbers, from 0"))
     })?;
     let run = run(&place, &recording, process).map_err(|error| failed(&error))?;
-    Ok(Recorded { name, recording, process, run })
+    Ok(RecordedProcess { name, recording, process, run })
 }
 
 /// The run of a process of a recording that is stored at a place.
-pub fn run(place: &Path, recording: &Recording, process: usize) -> Result<Run, TraceError> {
+pub fn run(place: &Path, recording: &Recording, process: usize) -> Result<ProcessRun, TraceError> {
     let trace = store::trace(place, recording, &recording.processes[process])?;
     let spool = spool::spool(place);
     if is_java(&trace) {
         return java(trace, spool);
     }
-    let mut player = Player::new(trace, store::units(place, recording))?;
+    let mut player = NativePlayer::new(trace, store::units(place, recording))?;
     player.spool = Some(spool);
-    Ok(Run::Native(Box::new(player)))
+    Ok(ProcessRun::Native(Box::new(player)))
 }
 
 /// Whether a trace is one of a Java program.
 pub fn is_java(trace: &Trace) -> bool {
-    trace.chunks().iter().any(|chunk| chunk.kind == Kind::Classes)
+    trace.chunks().iter().any(|chunk| chunk.kind == ChunkKind::Classes)
 }
 
 /// The run of a Java program.
-fn java(trace: Trace, spool: Spool) -> Result<Run, TraceError> {
-    let mut player = java::player::Player::new(trace)?;
+fn java(trace: Trace, spool: Spool) -> Result<ProcessRun, TraceError> {
+    let mut player = java::player::JavaPlayer::new(trace)?;
     player.spool = Some(spool);
-    Ok(Run::Java(Box::new(player)))
-}
-
-/// As [`run`], for a command that reads only recordings of C programs.
-pub fn player(place: &Path, recording: &Recording, process: usize) -> Result<Player, TraceError> {
-    match run(place, recording, process)? {
-        Run::Native(player) => Ok(*player),
-        Run::Java(_) => Err(TraceError::Java),
-    }
+    Ok(ProcessRun::Java(Box::new(player)))
 }
 
 /// A recording that cannot be read, with advice.

@@ -1,7 +1,7 @@
 //! Notes on the limits of slices and chops.
 
 use idd_base::plural::count;
-use idd_trace::dependence::{Dependences, Kind};
+use idd_trace::dependence::{DependenceKind, Dependences};
 use idd_trace::step::Step;
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -21,8 +21,8 @@ pub fn large(graph: &Dependences) -> Option<String> {
 pub fn addresses(graph: &Dependences, criterion: &[(Step, Step)]) -> Option<String> {
     let mut kinds = criterion.iter().flat_map(|(step, _)| graph.makers(*step)).map(|(_, kind)| kind);
     let is_address = kinds.try_fold(false, |is_address, kind| match kind {
-        Kind::Data => None,
-        kind => Some(is_address || kind == Kind::Address),
+        DependenceKind::Data => None,
+        kind => Some(is_address || kind == DependenceKind::Address),
     })?;
     is_address.then(|| "The criterion uses values only to compute addresses: `--address` follows them.".to_owned())
 }

@@ -9,9 +9,9 @@ use idd_report::Status;
 use idd_world::remote::Service;
 use idd_world::repo::locate::Location;
 use idd_world::repo::private;
-use idd_world::run::crew::Crew;
 use idd_world::run::executor::Executor;
-use idd_world::run::kept_crew::KeptCrew;
+use idd_world::run::kept_executor::KeptExecutor;
+use idd_world::run::local_executor::LocalExecutor;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -24,7 +24,7 @@ use std::sync::atomic::Ordering;
 /// - `crew`: the workers of this machine, if they are kept from hunt to hunt.
 pub fn executor(
     plan: &Plan,
-    (root, crew): (&Path, Option<&KeptCrew>),
+    (root, crew): (&Path, Option<&KeptExecutor>),
     location: &Location,
     (interrupt, talk): (&Arc<AtomicBool>, &mut dyn Talk),
 ) -> Result<Box<dyn Executor>, Failure> {
@@ -34,19 +34,20 @@ pub fn executor(
     }
     match (&plan.remote, crew) {
         (None, Some(crew)) => Ok(Box::new(crew.lend().map_err(|error| failed(root, &error))?)),
-        (None, None) => Ok(Box::new(Crew::new(root.to_owned(), private, plan.bad))),
+        (None, None) => Ok(Box::new(LocalExecutor::new(root.to_owned(), private, plan.bad))),
         (Some(service), _) => {
             let effort = &plan.order.effort;
             let near = effort.local_jobs.map(|n_near| n_near.min(effort.jobs.unwrap_or(n_near)));
             let near = near.filter(|n_near| *n_near > 0);
-            let near = near.map(|n_near| (Crew::new(root.to_owned(), private.clone(), plan.bad), n_near as usize));
+            let near =
+                near.map(|n_near| (LocalExecutor::new(root.to_owned(), private.clone(), plan.bad), n_near as usize));
             remote((service, near), private, location, (interrupt, talk))
         }
     }
 }
 
 /// The workers of this machine, and how many of them may be at work beside a service.
-type Near = Option<(Crew, usize)>;
+type Near = Option<(LocalExecutor, usize)>;
 
 /// - `near`: used only if this machine has the programs of the service's workers.
 #[cfg(feature = "remote")]
@@ -61,9 +62,9 @@ fn remote(
     use idd_report::Untrusted;
     use idd_report::escape::Terminal;
     use idd_world::remote::client::Client;
-    use idd_world::remote::fleet::Fleet;
+    use idd_world::remote::remote_executor::RemoteExecutor;
     use idd_world::remote::toolchain::Toolchain;
-    use idd_world::run::both::Both;
+    use idd_world::run::executor_pair::ExecutorPair;
     use sha2::{Digest as _, Sha256};
 
     let failed = |trouble| {
@@ -80,7 +81,7 @@ fn remote(
     let of_service = format!("{:?} {:?}", service.address, service.platform);
     let programs = Sha256::digest([of_service.as_bytes(), &toolchain.digest[..]].concat()).into();
     let map = location.idd_directory().join("digests");
-    let fleet = Box::new(Fleet::new((client, service.clone()), programs, private, &map));
+    let fleet = Box::new(RemoteExecutor::new((client, service.clone()), programs, private, &map));
     let Some((crew, n_near)) = near else { return Ok(fleet) };
     let here = Toolchain::here(service, &mut Interrupt(Arc::clone(interrupt)));
     let here = here.map_err(|error| Failure::from_error(&error))?;
@@ -91,7 +92,7 @@ fn remote(
     if differences.is_empty() {
         let n_probes = count(n_near, "probe");
         talk.say(&format!("This machine has the same programs, and runs up to {n_probes} at once."));
-        return Ok(Box::new(Both::new(Box::new(crew), n_near, fleet)));
+        return Ok(Box::new(ExecutorPair::new(Box::new(crew), n_near, fleet)));
     }
     let differences = Terminal.line(&Untrusted::from(differences.join(", ")));
     talk.say(&format!(

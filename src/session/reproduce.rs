@@ -3,7 +3,7 @@
 use crate::criteria::{FIRST_LIMIT, criteria};
 use crate::environment::FirstRun;
 use crate::failure::Failure;
-use crate::hints::Scene;
+use crate::hints::HintScene;
 use crate::hints::output::has_port_taken;
 use crate::hunt::{Hunt, Reproduced};
 use crate::plan::Adjustments;
@@ -14,7 +14,7 @@ use crate::{finding, hints};
 use idd_base::outcome::{Ending, Observation, Reason, Signature, Stage, TimeLimits};
 use idd_base::plural::count;
 use idd_base::sought::Sought;
-use idd_change::Mode;
+use idd_change::EntryMode;
 use idd_hunt::Artifacts;
 use idd_hunt::event::Phase;
 use idd_hunt::finding::Conclusion;
@@ -22,10 +22,10 @@ use idd_hunt::probe::Probe;
 use idd_report::escape::Terminal;
 use idd_report::{ErrorReport, Status, Untrusted, text};
 use idd_world::process::time_of_commands;
-use idd_world::repo::store::{Held, TreeStore};
+use idd_world::repo::store::{HeldFiles, TreeStore};
 use idd_world::repo::{Repository, graph, private};
 use idd_world::run::classify::{
-    Criteria, Shown, SignatureMode, hunted, is_build_failure, printed_trouble, reproduced, value,
+    Criteria, PlainResult, SignatureMode, hunted, is_build_failure, printed_trouble, reproduced, value,
 };
 use idd_world::run::{failure_line, normalise};
 use std::os::unix::ffi::OsStrExt as _;
@@ -70,8 +70,8 @@ impl Hunt<'_> {
     }
 
     /// What is held under these adjustments.
-    pub(super) fn held(&mut self, adjustments: &Adjustments) -> Result<Held, Failure> {
-        let bare = TreeStore::new(self.open_private()?, Held::default(), Vec::new())?;
+    pub(super) fn held(&mut self, adjustments: &Adjustments) -> Result<HeldFiles, Failure> {
+        let bare = TreeStore::new(self.open_private()?, HeldFiles::default(), Vec::new())?;
         let bare = bare.with_promisor(self.promisor.clone());
         // If the patch does not apply, there is no hunt to continue.
         self.plan.held(adjustments, &bare).inspect_err(|failure| {
@@ -80,7 +80,7 @@ impl Hunt<'_> {
     }
 
     /// The trees with these held files.
-    pub(super) fn trees_with(&self, held: Held) -> Result<TreeStore, Failure> {
+    pub(super) fn trees_with(&self, held: HeldFiles) -> Result<TreeStore, Failure> {
         let paths = self.plan.order.history.path.iter().map(|path| path.to_string_lossy().into_owned());
         let store = TreeStore::new(self.open_private()?, held, paths.collect())?;
         Ok(store.with_divisions(self.plan.divisions.clone()).with_promisor(self.promisor.clone()))
@@ -134,27 +134,27 @@ impl Hunt<'_> {
             return Ok(result);
         }
         self.seen.clone_from(&seen);
-        let shown: Vec<Shown> = seen.iter().map(|seen| reproduced(seen, &self.runner.criteria)).collect();
+        let shown: Vec<PlainResult> = seen.iter().map(|seen| reproduced(seen, &self.runner.criteria)).collect();
         let failing: Vec<&Observation> =
-            seen.iter().zip(&shown).filter(|(_, shown)| **shown == Shown::Fails).map(|(seen, _)| seen).collect();
-        if shown.iter().all(|shown| *shown == Shown::Passes) {
+            seen.iter().zip(&shown).filter(|(_, shown)| **shown == PlainResult::Fails).map(|(seen, _)| seen).collect();
+        if shown.iter().all(|shown| *shown == PlainResult::Passes) {
             return Ok(Reproduced::No(Conclusion::BadPasses, None));
         }
         let is_alike = shown.windows(2).all(|pair| pair[0] == pair[1]);
-        let passes = shown.contains(&Shown::Passes);
+        let passes = shown.contains(&PlainResult::Passes);
         if passes && !failing.is_empty() && !is_noisy {
             return Ok(Reproduced::NowAndThen);
         }
         if failing.is_empty() || (failing.len() < seen.len() && !is_noisy) {
             return Ok(match shown[0] {
-                Shown::Passes | Shown::Fails => {
+                PlainResult::Passes | PlainResult::Fails => {
                     Reproduced::No(Conclusion::NotReproducible, Some(self.disagreement(&seen)))
                 }
                 _ if !is_alike => Reproduced::No(Conclusion::NotReproducible, Some(self.disagreement(&seen))),
-                Shown::BuildFails => self.untestable(Reason::Build, &seen[0]),
-                Shown::Skipped => self.untestable(Reason::Skip, &seen[0]),
-                Shown::FailsOtherwise => self.untestable(Reason::Other, &seen[0]),
-                Shown::NotRun(reason) => self.untestable(reason, &seen[0]),
+                PlainResult::BuildFails => self.untestable(Reason::Build, &seen[0]),
+                PlainResult::Skipped => self.untestable(Reason::Skip, &seen[0]),
+                PlainResult::FailsOtherwise => self.untestable(Reason::Other, &seen[0]),
+                PlainResult::NotRun(reason) => self.untestable(reason, &seen[0]),
             });
         }
         if let Some(failure) = self.is_bogus(failing[0], store)? {
@@ -276,7 +276,7 @@ impl Hunt<'_> {
         let first = N_FIRST_RUNS.max(2 * self.plan.order.test.repeat);
         for nth in first..first + MAX_REPRODUCTION_RUNS {
             let count = |shown| seen.iter().filter(|seen| reproduced(seen, &self.runner.criteria) == shown).count();
-            let (n_failing, n_passing) = (count(Shown::Fails), count(Shown::Passes));
+            let (n_failing, n_passing) = (count(PlainResult::Fails), count(PlainResult::Passes));
             // Two passes are not enough to report that the bad revision passes.
             let is_enough = if is_noisy { n_failing >= 2 } else { n_failing > 0 || n_passing >= N_PASSES };
             if is_enough || (!is_noisy && n_passing == 0) {
@@ -334,7 +334,7 @@ impl Hunt<'_> {
         }
         for nth in rounds {
             let enough =
-                seen.iter().filter(|seen| reproduced(seen, &self.runner.criteria) == Shown::Fails).count() >= 2;
+                seen.iter().filter(|seen| reproduced(seen, &self.runner.criteria) == PlainResult::Fails).count() >= 2;
             if enough && repeat > 1 {
                 break;
             }
@@ -456,7 +456,7 @@ impl Hunt<'_> {
         let bad = store.view(bad)?;
         if let Some(script) = &self.plan.program {
             let file = store.file(bad, script)?;
-            if matches!(file, Some((Mode::Executable, _))) {
+            if matches!(file, Some((EntryMode::Executable, _))) {
                 return Ok(None);
             }
         }
@@ -523,7 +523,8 @@ impl Hunt<'_> {
         let directory = &self.plan.commands.directory;
         let path = directory.as_os_str().as_bytes();
         let path = path.strip_suffix(b"/").unwrap_or(path);
-        let is_there = |scene: &Scene<'_>| path.is_empty() || graph::has_path(scene.repository, self.plan.bad, path);
+        let is_there =
+            |scene: &HintScene<'_>| path.is_empty() || graph::has_path(scene.repository, self.plan.bad, path);
         let is_absent = !self.with_scene(&[], is_there)?;
         is_absent.then(|| {
             format!(
@@ -535,7 +536,7 @@ impl Hunt<'_> {
     }
 
     fn hint_of_program(&self) -> Option<String> {
-        let hint = |scene: &Scene<'_>| {
+        let hint = |scene: &HintScene<'_>| {
             let of_program = hints::program::hint(self.plan, self.location, scene.repository);
             of_program.or_else(|| hints::files::named_by_command(scene))
         };

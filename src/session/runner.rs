@@ -1,26 +1,25 @@
 //! The runner of one hunt: it answers probes from the journal, the cache or a sandbox.
 //!
 //! The order of writing is intent, run, observation (durable), consumed. So no completed probe is run again whenever
-//! the program is killed, and a resumed hunt takes the same path. [`flights`] manages the running probes.
+//! the program is killed, and a resumed hunt takes the same path. [`jobs`] manages the running probes.
 
 mod budget;
 mod complaining;
 pub mod complaints;
 mod doubt;
 mod fetched;
-mod flights;
+mod job;
+mod jobs;
 mod keys;
 mod known;
 pub mod questions;
 mod removed;
 mod stand;
-mod ticket;
 pub mod time_limit;
 mod tools;
 mod vetting;
 
 use crate::audit::Audit;
-use crate::beside::Beside;
 use crate::chronicle;
 use crate::criteria::FIRST_LIMIT;
 use crate::deadline::Deadline;
@@ -29,24 +28,25 @@ use crate::order::{SignatureMode, Until};
 use crate::plan::Plan;
 use crate::precheck::Checking;
 use crate::runner::complaining::Complaining;
-pub use crate::runner::ticket::FAR_RUNS;
-use crate::runner::ticket::{Flight, State, Ticket};
+pub use crate::runner::job::FAR_RUNS;
+use crate::runner::job::{ProbeState, QueuedJob, RunningJob};
 use crate::runner::time_limit::is_of_reduction;
+use crate::side_results::SideResults;
 use crate::spent::Spent;
 use crate::talk::Talk;
-use crate::tally::{Limits, Tally, counted};
+use crate::tally::{HuntLimits, Tally, counted};
 use idd_base::outcome::{Observation, Outcome, Stage, TimeLimits};
 use idd_base::remaining::{RemainingWork, Rest};
 use idd_base::revision::{CommitId, TreeId};
 use idd_hunt::Again;
-use idd_hunt::drive::{ProbeRunner, Reply};
+use idd_hunt::drive::{ProbeRunner, RunnerReply};
 use idd_hunt::event::{Event, Phase};
 use idd_hunt::finding::Conclusion;
 use idd_hunt::noise::Noise;
 use idd_hunt::probe::Probe;
 use idd_world::cache::{CacheError, Key, Observations, ProductParts, Want};
-use idd_world::journal::{AnswerRecord, JournalError, Record, Replay, Segment};
-use idd_world::process::Words;
+use idd_world::journal::{AnswerRecord, JournalError, JournalSegment, Record, Replay};
+use idd_world::process::CommandWords;
 use idd_world::repo::locate::Location;
 use idd_world::repo::private;
 use idd_world::repo::state::{Glance, UserState};
@@ -126,7 +126,7 @@ pub struct Runner<'p> {
     /// The plan digest for products; `None` if they are not compared.
     product_digest: Option<[u8; 32]>,
     observations: Arc<Mutex<Observations>>,
-    segment: Arc<Mutex<Segment>>,
+    segment: Arc<Mutex<JournalSegment>>,
     replay: Option<Replay>,
     own: HashMap<(Key, u32, bool), Observation>,
     /// Probes that ran and whose answers the search has not used yet.
@@ -139,7 +139,7 @@ pub struct Runner<'p> {
     n_opened: usize,
     /// See [`Executor::programs`].
     programs: Option<[u8; 32]>,
-    flights: Vec<Flight>,
+    flights: Vec<RunningJob>,
     /// See [`head_of`](Self::head_of).
     heads: RefCell<HashMap<TreeId, CommitId>>,
     root: PathBuf,
@@ -174,13 +174,13 @@ pub struct Runner<'p> {
     /// The number of probes that run at once.
     pub n_jobs: usize,
     /// When to stop.
-    pub limits: Limits,
+    pub limits: HuntLimits,
     /// Parts of the user's state that a probe changed, with the tree that was tested then.
     pub disturbed: Vec<(&'static str, String)>,
     /// Facts for the report.
     pub noticed: Noticed,
     /// Results other than outcomes of the test.
-    pub beside: Beside,
+    pub beside: SideResults,
     /// Whether failures are compared line by line in reductions; not if the user sets how they are compared.
     pub compares_lines: bool,
     /// Receives messages for the user.
@@ -198,13 +198,13 @@ pub struct Runner<'p> {
 }
 
 /// The input of a runner.
-pub struct Start<'p> {
+pub struct RunnerStart<'p> {
     /// The plan.
     pub plan: &'p Plan,
     /// The repository.
     pub location: Location,
     /// The journal, open for appending.
-    pub segment: Segment,
+    pub segment: JournalSegment,
     /// The content of the journal, if the hunt is resumed.
     pub replay: Option<Replay>,
     /// The observations of all hunts.
@@ -222,7 +222,7 @@ pub struct Start<'p> {
     /// Receives the trees that are rejected before their build.
     pub audit: Option<Audit>,
     /// When to stop.
-    pub limits: Limits,
+    pub limits: HuntLimits,
     /// The time of earlier runs of the hunt, and its parts.
     pub before: (Duration, Spent),
 }
@@ -235,9 +235,9 @@ fn digest(plan: &Plan, programs: Option<[u8; 32]>) -> [u8; 32] {
 
 impl<'p> Runner<'p> {
     /// Opens a runner; no sandbox is made before the first probe needs one.
-    pub fn new(start: Start<'p>, criteria: Criteria, time_limits: TimeLimits) -> Self {
-        let Start { plan, location, segment, replay, observations, executor, root, .. } = start;
-        let Start { interrupt, reader, talk, audit, limits, before: (seconds_before, spent), .. } = start;
+    pub fn new(start: RunnerStart<'p>, criteria: Criteria, time_limits: TimeLimits) -> Self {
+        let RunnerStart { plan, location, segment, replay, observations, executor, root, .. } = start;
+        let RunnerStart { interrupt, reader, talk, audit, limits, before: (seconds_before, spent), .. } = start;
         let programs = executor.programs();
         let next_sequence = replay.as_ref().map_or(0, |replay| replay.next_sequence);
         let earlier = replay.as_ref().map(|replay| replay.counts.clone()).unwrap_or_default();
@@ -282,7 +282,7 @@ impl<'p> Runner<'p> {
             limits,
             disturbed: Vec::new(),
             noticed: Noticed::default(),
-            beside: Beside::default(),
+            beside: SideResults::default(),
             compares_lines: plan.order.test.signature == SignatureMode::Auto && plan.order.history.find.is_failure(),
             talk,
             audit,
@@ -350,7 +350,7 @@ impl<'p> Runner<'p> {
 
     /// Whether this hunt has this observation.
     pub fn knows(&self, probe: &Probe, nth: u32) -> Result<bool, RunnerError> {
-        let ticket = Ticket { probe: *probe, key: self.key(probe), nth };
+        let ticket = QueuedJob { probe: *probe, key: self.key(probe), nth };
         Ok(self.own_observation(&ticket)?.is_some())
     }
 
@@ -385,7 +385,7 @@ impl<'p> Runner<'p> {
     pub fn close(&mut self) {
         self.all_observations().flush();
         // An observation that can no longer be written is not needed either.
-        let _ = self.land_all();
+        let _ = self.collect_all();
         if self.executor.dismiss() {
             sandbox::remove(&self.root, &private::private_directory(&self.location.idd_directory()));
         }
@@ -396,7 +396,7 @@ impl<'p> Runner<'p> {
     /// Answers only from the journal of this hunt: a new hunt runs the test again.
     pub fn reproduce(&mut self, probe: Probe, nths: &[u32]) -> Result<Option<Vec<Observation>>, RunnerError> {
         let key = self.key(&probe);
-        let tickets: Vec<Ticket> = nths.iter().map(|nth| Ticket { probe, key, nth: *nth }).collect();
+        let tickets: Vec<QueuedJob> = nths.iter().map(|nth| QueuedJob { probe, key, nth: *nth }).collect();
         let mut seen = Vec::new();
         let mut open = Vec::new();
         for ticket in tickets {
@@ -414,7 +414,7 @@ impl<'p> Runner<'p> {
     /// budget.
     pub fn observe_with(
         &mut self,
-        test: Words,
+        test: CommandWords,
         limit: Duration,
         probe: Probe,
     ) -> Result<Option<Observation>, RunnerError> {
@@ -423,7 +423,7 @@ impl<'p> Runner<'p> {
     }
 
     /// Runs another test from now on.
-    pub fn use_test(&mut self, test: Words) {
+    pub fn use_test(&mut self, test: CommandWords) {
         let commands = Commands { test, ..(*self.commands).clone() };
         let plan = self.plan_with(&commands);
         (self.commands, self.plan_digest) = (Arc::new(commands), digest(&plan, self.programs));
@@ -440,7 +440,7 @@ impl<'p> Runner<'p> {
         let usual = (Arc::clone(&self.commands), self.plan_digest, self.time_limits);
         let limits = TimeLimits { test: limit, ..self.time_limits };
         (self.commands, self.plan_digest, self.time_limits) = (commands, digest(&plan, self.programs), limits);
-        let ticket = Ticket { probe, key: self.key(&probe), nth: probe.run.unwrap_or_default() };
+        let ticket = QueuedJob { probe, key: self.key(&probe), nth: probe.run.unwrap_or_default() };
         let seen = match self.known(&ticket) {
             Ok(Some((observation, _))) => {
                 self.tally.n_cached += 1;
@@ -458,7 +458,7 @@ impl<'p> Runner<'p> {
     }
 
     /// An observation of this hunt.
-    fn own_observation(&self, ticket: &Ticket) -> Result<Option<Observation>, RunnerError> {
+    fn own_observation(&self, ticket: &QueuedJob) -> Result<Option<Observation>, RunnerError> {
         let is_clean = self.wants_clean(&ticket.probe);
         for clean in [true, false] {
             if (clean || !is_clean)
@@ -473,11 +473,11 @@ impl<'p> Runner<'p> {
     }
 
     /// A known observation, which can be a rejection by the precheck; and whether it is only of an equal product.
-    fn known(&mut self, ticket: &Ticket) -> Result<Option<(Observation, bool)>, RunnerError> {
+    fn known(&mut self, ticket: &QueuedJob) -> Result<Option<(Observation, bool)>, RunnerError> {
         let same_product = self.same_product_key(&ticket.probe);
         let refusal_key = self.refusal_key(&ticket.probe);
         for key in [Some(ticket.key), same_product, refusal_key].into_iter().flatten() {
-            if let Some(known) = self.known_as(&Ticket { key, ..*ticket })? {
+            if let Some(known) = self.known_as(&QueuedJob { key, ..*ticket })? {
                 if Some(key) == refusal_key {
                     let refused = self.checking.iter_mut().map(|checking| &mut checking.refused);
                     refused.for_each(|refused| refused.extend([ticket.probe.tree]));
@@ -488,7 +488,7 @@ impl<'p> Runner<'p> {
         Ok(None)
     }
 
-    fn known_as(&mut self, ticket: &Ticket) -> Result<Option<Observation>, RunnerError> {
+    fn known_as(&mut self, ticket: &QueuedJob) -> Result<Option<Observation>, RunnerError> {
         if let Some(observation) = self.own_observation(ticket)? {
             return Ok(Some(observation));
         }
@@ -502,17 +502,17 @@ impl<'p> Runner<'p> {
     }
 
     /// Runs all these tickets, as many at once as there are jobs. `None` if interrupted or out of budget.
-    fn run(&mut self, tickets: &[Ticket]) -> Result<Option<Vec<Observation>>, RunnerError> {
-        self.land_all()?;
+    fn run(&mut self, tickets: &[QueuedJob]) -> Result<Option<Vec<Observation>>, RunnerError> {
+        self.collect_all()?;
         let mut seen: Vec<Option<Observation>> = vec![None; tickets.len()];
         while seen.iter().any(Option::is_none) {
-            let open: Vec<Ticket> =
+            let open: Vec<QueuedJob> =
                 tickets.iter().zip(&seen).filter(|(_, seen)| seen.is_none()).map(|(ticket, _)| *ticket).collect();
-            if !self.direct(&open)? {
-                self.land_all()?;
+            if !self.schedule(&open)? {
+                self.collect_all()?;
                 return Ok(None);
             }
-            if let Some((landed, observation)) = self.land()?
+            if let Some((landed, observation)) = self.collect()?
                 && let Some(index) = tickets.iter().position(|ticket| *ticket == landed)
             {
                 seen[index] = Some(observation);
@@ -521,9 +521,9 @@ impl<'p> Runner<'p> {
         Ok(Some(seen.into_iter().flatten().collect()))
     }
 
-    fn observed(&mut self, flight: &Flight, probed: &Probed) -> Result<(), RunnerError> {
+    fn observed(&mut self, flight: &RunningJob, probed: &Probed) -> Result<(), RunnerError> {
         self.look_for_contradiction(&flight.ticket.probe, &probed.observation);
-        let Flight { ticket, sequence, refusal_key, .. } = *flight;
+        let RunningJob { ticket, sequence, refusal_key, .. } = *flight;
         let Probed { observation, product, is_same_product, stale, removed, .. } = probed;
         self.say_removed(removed);
         let is_refused = observation.stage == Stage::Precheck && refusal_key.is_some();
@@ -611,39 +611,39 @@ impl<'p> Runner<'p> {
         is_candidate(probe) && self.spent.reduction >= self.bound()
     }
 
-    fn answered(&mut self, probes: &[Probe]) -> Result<Reply, RunnerError> {
+    fn answered(&mut self, probes: &[Probe]) -> Result<RunnerReply, RunnerError> {
         loop {
             let mut outcomes = Vec::new();
             let mut overheard = Vec::new();
             let mut open = Vec::new();
             for probe in probes {
                 match self.state(probe)? {
-                    State::Disagreeing if outcomes.is_empty() && open.is_empty() => {
-                        return Ok(Reply::Again(Again::Noisy));
+                    ProbeState::Disagreeing if outcomes.is_empty() && open.is_empty() => {
+                        return Ok(RunnerReply::Again(Again::Noisy));
                     }
-                    State::Disagreeing => break,
-                    State::Missing(ticket) => open.push(ticket),
-                    State::Known(seen) if open.is_empty() => outcomes.extend(seen.outcome),
-                    State::Known(seen) => overheard.extend(seen.outcome.map(|outcome| (*probe, outcome))),
+                    ProbeState::Disagreeing => break,
+                    ProbeState::Missing(ticket) => open.push(ticket),
+                    ProbeState::Known(seen) if open.is_empty() => outcomes.extend(seen.outcome),
+                    ProbeState::Known(seen) => overheard.extend(seen.outcome.map(|outcome| (*probe, outcome))),
                 }
             }
             if outcomes.is_empty() && open.first().is_some_and(|ticket| self.is_too_late_for(&ticket.probe)) {
-                self.call_back(|_| true);
-                self.land_all()?;
-                return Ok(Reply::Spent);
+                self.cancel(|_| true);
+                self.collect_all()?;
+                return Ok(RunnerReply::Spent);
             }
             if outcomes.is_empty() && !overheard.is_empty() {
-                return Ok(Reply::Overheard(overheard));
+                return Ok(RunnerReply::Overheard(overheard));
             }
-            let goes_on = self.direct(&open)?;
+            let goes_on = self.schedule(&open)?;
             if !outcomes.is_empty() {
-                return Ok(Reply::Outcomes(outcomes));
+                return Ok(RunnerReply::Outcomes(outcomes));
             }
             if !goes_on {
-                self.land_all()?;
-                return Ok(Reply::Stop(self.stops().unwrap_or(Conclusion::Interrupted)));
+                self.collect_all()?;
+                return Ok(RunnerReply::Stop(self.stops().unwrap_or(Conclusion::Interrupted)));
             }
-            self.land()?;
+            self.collect()?;
         }
     }
 
@@ -661,7 +661,7 @@ impl<'p> Runner<'p> {
         self.observations.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn lock(&self) -> MutexGuard<'_, Segment> {
+    fn lock(&self) -> MutexGuard<'_, JournalSegment> {
         self.segment.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -680,16 +680,16 @@ impl ProbeRunner for Runner<'_> {
         n_affordable.map_or(self.n_jobs, |n_affordable| ahead.affordable_width(self.n_jobs, n_affordable)).max(1)
     }
 
-    fn answer(&mut self, probes: &[Probe]) -> Result<Reply, RunnerError> {
+    fn answer(&mut self, probes: &[Probe]) -> Result<RunnerReply, RunnerError> {
         if self.is_interrupted() {
             // Also if all answers are known.
-            self.land_all()?;
-            return Ok(Reply::Stop(self.conclusion()));
+            self.collect_all()?;
+            return Ok(RunnerReply::Stop(self.conclusion()));
         }
         if let Some(probe) = probes.first().filter(|probe| !probe.question.is_of_test()) {
             return Ok(match self.ask_beside(probe)? {
-                Some(outcome) => Reply::Outcomes(vec![outcome]),
-                None => Reply::Stop(self.conclusion()),
+                Some(outcome) => RunnerReply::Outcomes(vec![outcome]),
+                None => RunnerReply::Stop(self.conclusion()),
             });
         }
         self.vet(probes)?;
@@ -716,7 +716,7 @@ impl ProbeRunner for Runner<'_> {
             }
             self.tell_other_failure(probe, *outcome)?;
             let mut is_same_product = false;
-            if let State::Known(seen) = self.state(probe)? {
+            if let ProbeState::Known(seen) = self.state(probe)? {
                 // Changes by the precheck, which also runs before the build, are not attributed to the build.
                 let is_checked = self.noticed.is_tampered_by_check;
                 self.noticed.is_tampered |= seen.is_tampered && !is_checked;

@@ -4,10 +4,10 @@ use crate::context::Context;
 use crate::failure::Failure;
 use idd_base::revision::CommitId;
 use idd_world::files;
-use idd_world::record::objects::Objects;
+use idd_world::record::objects::InstrumentedObjects;
 use idd_world::repo::locate::Location;
 use idd_world::repo::private;
-use idd_world::run::kept_crew::KeptCrew;
+use idd_world::run::kept_executor::KeptExecutor;
 use idd_world::run::sandbox;
 use std::path::{Path, PathBuf};
 
@@ -28,7 +28,7 @@ pub fn sandboxes(context: &Context, location: &Location, id: &str) -> Result<Pat
 pub fn left(context: &Context, location: &Location) -> Result<Vec<PathBuf>, Failure> {
     let place = place(context)?;
     let prefix = format!("{}-", files::short_digest(&location.git_directory));
-    let kept = context.crew.as_ref().map(KeptCrew::root);
+    let kept = context.crew.as_ref().map(KeptExecutor::root);
     let names = files::names(&place).into_iter().filter(|name| name.to_string_lossy().starts_with(&prefix));
     Ok(names.map(|name| place.join(name)).filter(|left| kept != Some(&**left)).collect())
 }
@@ -45,10 +45,10 @@ pub fn trial(context: &Context) -> Result<PathBuf, Failure> {
 /// - `head`: the commit that `HEAD` names in its checkouts.
 ///
 /// Errors: there is no place for its sandboxes.
-pub fn kept_crew(context: &Context, location: &Location, head: CommitId) -> Result<KeptCrew, Failure> {
+pub fn kept_crew(context: &Context, location: &Location, head: CommitId) -> Result<KeptExecutor, Failure> {
     // As the name of a hunt: if this is killed, the next hunt removes it.
     let root = place(context)?.join(format!("{}-each", files::short_digest(&location.git_directory)));
-    Ok(KeptCrew::new(root, private::private_directory(&location.idd_directory()), head))
+    Ok(KeptExecutor::new(root, private::private_directory(&location.idd_directory()), head))
 }
 
 /// The directory for the checkout of a hunt by hand, which stays while a person looks at it.
@@ -95,9 +95,9 @@ pub fn cache(root: &Path) -> &Path {
 /// The directory for the instrumented objects of this worktree, beside that of its sandboxes; `None` if there can be none, which only costs time.
 ///
 /// - `root`: the directory of a command that alone uses it.
-pub fn objects(root: &Path, location: &Location) -> Option<Objects> {
+pub fn objects(root: &Path, location: &Location) -> Option<InstrumentedObjects> {
     let name = format!("objects-{}", files::short_digest(&location.git_directory));
-    Objects::prepare(&cache(root).join(name)).ok()
+    InstrumentedObjects::prepare(&cache(root).join(name)).ok()
 }
 
 #[cfg(test)]

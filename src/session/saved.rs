@@ -1,7 +1,7 @@
 //! Data that outlives one run of the program: the journal of a hunt, and the files beside it.
 
 use crate::failure::Failure;
-use crate::kept::Kept;
+use crate::kept::KeptHunt;
 use crate::order::HuntOrder;
 use crate::plan::Plan;
 use crate::spent::Spent;
@@ -14,14 +14,14 @@ use idd_report::explanation::{Explained, Explanation};
 use idd_report::{Probes, Report, Status, explanation};
 use idd_world::cache::Key;
 use idd_world::journal::{
-    AskedRecord, BoundRecord, ExplanationKind, FileLock, JournalError, PlanRecord, Reader, Record, Replay, Segment,
-    UntilRecord,
+    AskedRecord, BoundRecord, ExplanationKind, FileLock, JournalError, JournalSegment, PlanRecord, Record, Replay,
+    SegmentReader, UntilRecord,
 };
 use idd_world::process::{ProcessGroup, kill_leftover, kill_leftovers_of, this_process};
 use idd_world::repo::locate::Location;
 use idd_world::repo::store::TreeStore;
 use idd_world::repo::{RepoError, Repository, graph, keep, private, refs};
-use idd_world::tools::Change;
+use idd_world::tools::ProgramChange;
 use idd_world::{files, journal, tools};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
@@ -37,7 +37,7 @@ pub struct Saved {
     /// The hunt.
     pub id: String,
     /// Its journal.
-    pub segment: Segment,
+    pub segment: JournalSegment,
     /// The earlier content of the journal.
     pub replay: Option<Replay>,
     /// The time of earlier runs of this hunt, by purpose.
@@ -141,7 +141,7 @@ pub fn is_same(plan: &Plan, replay: &Replay) -> Result<bool, Failure> {
 }
 
 /// The executed program that has changed; `None` if there is none.
-pub fn changed_tool(plan: &Plan, location: &Location, replay: &Replay) -> Option<Change> {
+pub fn changed_tool(plan: &Plan, location: &Location, replay: &Replay) -> Option<ProgramChange> {
     let directory = tools::directory(&location.idd_directory());
     tools::change(&directory, replay.toolset.as_ref()?, &plan.commands.environment)
 }
@@ -152,7 +152,12 @@ pub fn changed_tool(plan: &Plan, location: &Location, replay: &Replay) -> Option
 /// - `resumed`: the hunt to continue, if there is one.
 /// - `is_continued`: whether the hunt continues even if it has ended. It always continues if the order asks for more
 ///   than was found.
-pub fn open(plan: &Plan, location: &Location, resumed: Option<&Kept>, is_continued: bool) -> Result<Saved, Failure> {
+pub fn open(
+    plan: &Plan,
+    location: &Location,
+    resumed: Option<&KeptHunt>,
+    is_continued: bool,
+) -> Result<Saved, Failure> {
     let lock = lock(location)?;
     let digest = digest(plan)?;
     // The last hunt here may have been killed here; a hunt of another worktree may have been killed there.
@@ -210,7 +215,7 @@ fn create(plan: &Plan, digest: String, prefix: &str, lock: FileLock, location: &
     let record = PlanRecord::new(value, digest, started);
     let (id, mut segment) = loop {
         let id = format!("{prefix}{}", kept::id_at(now));
-        match Segment::create(&segment_path(location, &id)?, &record) {
+        match JournalSegment::create(&segment_path(location, &id)?, &record) {
             Ok(segment) => break (id, segment),
             // A hunt of another worktree began in the same millisecond.
             Err(JournalError::Exists { .. } | JournalError::Busy { .. }) => now += Duration::from_millis(1),
@@ -224,7 +229,7 @@ fn create(plan: &Plan, digest: String, prefix: &str, lock: FileLock, location: &
 
 /// The plan of a hunt, without the rest of its journal.
 fn plan_of(location: &Location, id: &str) -> Option<PlanRecord> {
-    match Reader::open(&segment_path(location, id).ok()?, 0).ok()?.next_record() {
+    match SegmentReader::open(&segment_path(location, id).ok()?, 0).ok()?.next_record() {
         Ok(Some((_, Record::Plan(plan)))) => Some(plan),
         _ => None,
     }
@@ -233,7 +238,7 @@ fn plan_of(location: &Location, id: &str) -> Option<PlanRecord> {
 fn reopen(id: String, lock: FileLock, location: &Location) -> Result<Saved, Failure> {
     let path = segment_path(location, &id)?;
     let mut remarks = Vec::new();
-    let (mut segment, cut) = Segment::reopen(&path)?;
+    let (mut segment, cut) = JournalSegment::reopen(&path)?;
     if let Some(cut) = cut {
         let kept = cut.kept.display();
         remarks
@@ -253,7 +258,7 @@ fn reopen(id: String, lock: FileLock, location: &Location) -> Result<Saved, Fail
 }
 
 /// Records that this process works on the hunt from now on.
-fn sign(segment: &mut Segment) -> Result<(), Failure> {
+fn sign(segment: &mut JournalSegment) -> Result<(), Failure> {
     let ProcessGroup { pid, start_time } = this_process();
     segment.append(&Record::Process { pid, start_time })?;
     Ok(())
@@ -331,14 +336,14 @@ pub fn plan(replay: &Replay) -> Result<SavedPlan, Failure> {
 
 /// The goal of a run of a hunt, and the time limit of the reduction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Asked {
+pub struct AskedGoal {
     /// The last stage.
     pub until: order::Until,
     /// The time limit of the reduction.
     pub reduction: Option<order::Bound>,
 }
 
-impl Asked {
+impl AskedGoal {
     /// Its record.
     pub fn record(self) -> Record {
         let until = match self.until {
@@ -372,8 +377,8 @@ impl Asked {
 }
 
 /// The goal of the last run of a hunt; `None` if it was not recorded.
-pub fn asked(location: &Location, id: &str) -> Result<Option<Asked>, Failure> {
-    last(location, id, Asked::read)
+pub fn asked(location: &Location, id: &str) -> Result<Option<AskedGoal>, Failure> {
+    last(location, id, AskedGoal::read)
 }
 
 /// The value of the last record for which `read` returns one.
@@ -422,7 +427,7 @@ pub fn verdicts(location: &Location, id: &str) -> Result<Vec<(CommitId, String, 
 
 /// Calls `take_in` for each record of a hunt's journal.
 pub fn each_record(location: &Location, id: &str, take_in: &mut dyn FnMut(Record)) -> Result<(), Failure> {
-    let mut reader = Reader::open(&segment_path(location, id)?, 0)?;
+    let mut reader = SegmentReader::open(&segment_path(location, id)?, 0)?;
     while let Some((_, record)) = reader.next_record()? {
         take_in(record);
     }

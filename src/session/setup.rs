@@ -2,7 +2,7 @@
 //!
 //! `man` searches `<prefix>/share/man` for each `<prefix>/bin` in `PATH`, so the page is put beside the program. Shells
 //! search the data directory of the user, whatever the prefix, so completions for a program in the home directory are put
-//! there. A file is replaced or removed only if it has the line of [`Part::mark`].
+//! there. A file is replaced or removed only if it has the line of [`InstalledFile::mark`].
 
 use std::ffi::OsStr;
 use std::io;
@@ -20,7 +20,7 @@ const PROGRAM: &str = "git-idd";
 
 /// A file that is installed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Part {
+pub enum InstalledFile {
     /// The man page.
     Page,
     /// Completions for bash, which git's own completion loads.
@@ -32,9 +32,10 @@ pub enum Part {
 }
 
 /// Every part.
-pub const PARTS: [Part; 4] = [Part::Page, Part::Bash, Part::Zsh, Part::Fish];
+pub const PARTS: [InstalledFile; 4] =
+    [InstalledFile::Page, InstalledFile::Bash, InstalledFile::Zsh, InstalledFile::Fish];
 
-impl Part {
+impl InstalledFile {
     /// What it is.
     pub fn word(self) -> &'static str {
         match self {
@@ -85,7 +86,7 @@ impl Part {
 
 /// What stands at the place of a part.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Found {
+pub enum StandingFile {
     /// Nothing.
     Nothing,
     /// A file of ours, with these bytes.
@@ -97,12 +98,12 @@ pub enum Found {
 }
 
 /// Looks at the place of a part.
-pub fn found(part: Part, path: &Path) -> Found {
+pub fn found(part: InstalledFile, path: &Path) -> StandingFile {
     let is_mark = |line: &[u8]| line == part.mark().as_bytes();
     match files::plain(path) {
-        Ok(Some(bytes)) if bytes.split(|byte| *byte == b'\n').any(is_mark) => Found::Ours(bytes),
-        Ok(None) => Found::Nothing,
-        Ok(Some(_)) | Err(_) => blocker(path).map_or(Found::Other, Found::Blocked),
+        Ok(Some(bytes)) if bytes.split(|byte| *byte == b'\n').any(is_mark) => StandingFile::Ours(bytes),
+        Ok(None) => StandingFile::Nothing,
+        Ok(Some(_)) | Err(_) => blocker(path).map_or(StandingFile::Other, StandingFile::Blocked),
     }
 }
 
@@ -119,7 +120,7 @@ pub fn n_missing(path: &Path) -> usize {
 
 /// The directories for the files.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Places {
+pub struct InstallDirectories {
     /// The directory around the `bin` of `PATH` that has this program.
     prefix: Option<PathBuf>,
     /// The data directory of the user.
@@ -129,7 +130,7 @@ pub struct Places {
     home_word: Option<String>,
 }
 
-impl Places {
+impl InstallDirectories {
     /// The places for this program and this user.
     pub fn of(context: &Context) -> Self {
         let absolute = |name| context.variable(name).map(PathBuf::from).filter(|path| path.is_absolute());
@@ -144,9 +145,9 @@ impl Places {
     /// The place of a part that is to be installed.
     ///
     /// Errors: there is no directory in which this user can write.
-    pub fn place(&self, part: Part) -> Result<PathBuf, Failure> {
+    pub fn place(&self, part: InstalledFile) -> Result<PathBuf, Failure> {
         let is_at_home = |prefix: &Path| self.home.as_ref().is_some_and(|home| prefix.starts_with(home));
-        let beside = self.prefix.as_ref().filter(|prefix| part == Part::Page || !is_at_home(prefix));
+        let beside = self.prefix.as_ref().filter(|prefix| part == InstalledFile::Page || !is_at_home(prefix));
         let beside = beside.map(|prefix| prefix.join("share")).filter(|share| files::can_write_in(share));
         let share = beside.or_else(|| self.data.clone()).ok_or_else(|| {
             let why = match self.home_word.as_deref() {
@@ -161,7 +162,7 @@ impl Places {
     }
 
     /// Every place in which a part may have been installed.
-    pub fn all(&self, part: Part) -> Vec<PathBuf> {
+    pub fn all(&self, part: InstalledFile) -> Vec<PathBuf> {
         let beside = self.prefix.iter().map(|prefix| prefix.join("share").join(part.path()));
         let mut all: Vec<PathBuf> = beside.chain(self.data.iter().map(|data| data.join(part.path()))).collect();
         all.dedup();
@@ -178,12 +179,12 @@ pub fn directory(context: &Context) -> Option<PathBuf> {
 }
 
 /// Writes a part.
-pub fn write(part: Part, path: &Path, bytes: &[u8]) -> Result<(), Failure> {
+pub fn write(part: InstalledFile, path: &Path, bytes: &[u8]) -> Result<(), Failure> {
     files::replace(path, bytes).map_err(|error| failed("write", part, path, &error))
 }
 
 /// Removes a part.
-pub fn remove(part: Part, path: &Path) -> Result<(), Failure> {
+pub fn remove(part: InstalledFile, path: &Path) -> Result<(), Failure> {
     files::remove(path).map_err(|error| failed("remove", part, path, &error))
 }
 
@@ -196,16 +197,16 @@ pub fn remove_directories(path: &Path, n_made: usize) {
     }
 }
 
-fn failed(verb: &str, part: Part, path: &Path, error: &io::Error) -> Failure {
+fn failed(verb: &str, part: InstalledFile, path: &Path, error: &io::Error) -> Failure {
     Failure::error(format!("failed to {verb} {} `{}`: {error}", part.word(), path.display()))
         .with_hint("`git idd setup --dry-run` prints the places of all files")
 }
 
 /// What has to be done so that what was installed at `path` is found; `None` if nothing.
-pub fn remains(part: Part, path: &Path, context: &Context) -> Option<String> {
+pub fn remains(part: InstalledFile, path: &Path, context: &Context) -> Option<String> {
     let directory = path.parent().unwrap_or(path);
     match part {
-        Part::Page => {
+        InstalledFile::Page => {
             let words = [OsStr::new("-w"), OsStr::new(PROGRAM)];
             let Ok(answer) = process::capture(OsStr::new("man"), &words, &context.directory, &context.environment)
             else {
@@ -216,7 +217,7 @@ pub fn remains(part: Part, path: &Path, context: &Context) -> Option<String> {
             let line = || format!("so that man finds the page, add to ~/.profile: export MANPATH={top}:\"$MANPATH\"");
             (!is_found).then(line)
         }
-        Part::Zsh => {
+        InstalledFile::Zsh => {
             let is_searched = directory
                 .parent()
                 .and_then(Path::parent)
@@ -237,6 +238,6 @@ pub fn remains(part: Part, path: &Path, context: &Context) -> Option<String> {
             };
             (!is_named).then(line)
         }
-        Part::Bash | Part::Fish => None,
+        InstalledFile::Bash | InstalledFile::Fish => None,
     }
 }

@@ -15,22 +15,22 @@ mod shrunk;
 use crate::context::Context;
 use crate::failure::{Failure, chain};
 use crate::hunt::{Hunt, Task};
-use crate::order::{Bound, Effort, History, HuntOrder, ShrinkOrder, Test};
+use crate::order::{Bound, EffortOrder, HistoryOrder, HuntOrder, ShrinkOrder, TestOrder};
 use crate::plan::Plan;
 use crate::saved;
 use crate::shrink::driving::{Material, Shrinking};
 use crate::shrink::inputs::Input;
 pub use crate::shrink::judge::LOCATE_CRASH;
-pub use crate::shrink::reference::{Difference, Version};
+pub use crate::shrink::reference::{ProgramVersion, VersionDifference};
 use crate::shrink::script::Script;
 pub use crate::shrink::shrunk::{Shrunk, ShrunkFile};
 use crate::talk::Talk;
 use idd_base::revision::{CommitId, TreeId};
-use idd_change::{Mode, shrink};
+use idd_change::{EntryMode, shrink};
 use idd_world::files::OnDisk;
-use idd_world::process::Words;
+use idd_world::process::CommandWords;
 use idd_world::repo::locate::Location;
-use idd_world::repo::store::{Held, TreeStore};
+use idd_world::repo::store::{HeldFiles, TreeStore};
 use idd_world::repo::{Repository, graph, private};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -50,12 +50,12 @@ pub fn run(
     talk: &mut dyn Talk,
 ) -> Result<Shrunk, Failure> {
     let subject = |plan: &Plan, user: &Repository| {
-        let failing = Version { name: order.at.clone(), tree: graph::tree_of(user, plan.bad)? };
+        let failing = ProgramVersion { name: order.at.clone(), tree: graph::tree_of(user, plan.bad)? };
         let reference = match &order.good {
             Some(name) => {
                 let commit = graph::resolve(user, name)
                     .map_err(|error| Failure::usage(chain(&error)).with_hint("`git log --oneline` lists revisions"))?;
-                Some(Version { name: name.clone(), tree: graph::tree_of(user, commit)? })
+                Some(ProgramVersion { name: name.clone(), tree: graph::tree_of(user, commit)? })
             }
             None => None,
         };
@@ -83,26 +83,26 @@ pub fn of_trees(
     let order = ShrinkOrder {
         at: commit.to_string(),
         good: None,
-        test: Test { hold: Vec::new(), no_hold: true, ..order.test.clone() },
+        test: TestOrder { hold: Vec::new(), no_hold: true, ..order.test.clone() },
         ..order.clone()
     };
     let subject = |_: &Plan, _: &Repository| {
-        let failing = Version { name: "the failing version".to_owned(), tree: failing };
-        let reference = reference.map(|tree| Version { name: "the passing version".to_owned(), tree });
+        let failing = ProgramVersion { name: "the failing version".to_owned(), tree: failing };
+        let reference = reference.map(|tree| ProgramVersion { name: "the passing version".to_owned(), tree });
         Ok((failing, reference))
     };
     reduce(&order, location, context, (interrupt, talk), &subject)
 }
 
 /// Finds the version that fails, and the other one.
-type Subject<'s> = dyn Fn(&Plan, &Repository) -> Result<(Version, Option<Version>), Failure> + 's;
+type ShrinkSubject<'s> = dyn Fn(&Plan, &Repository) -> Result<(ProgramVersion, Option<ProgramVersion>), Failure> + 's;
 
 fn reduce(
     order: &ShrinkOrder,
     location: &Location,
     context: &Context,
     (interrupt, talk): (Arc<AtomicBool>, &mut dyn Talk),
-    subject: &Subject<'_>,
+    subject: &ShrinkSubject<'_>,
 ) -> Result<Shrunk, Failure> {
     let mut inputs = inputs::read_all(&order.input, location, context)?;
     let passing = order.passing.as_ref().map(|name| Input::read_passing(name, location, context)).transpose()?;
@@ -122,18 +122,18 @@ fn reduce(
         known: Vec::new(),
         perf: None,
         command: inputs::localised(&order.command, &inputs, context),
-        history: History { bad: order.at.clone(), ..History::default() },
+        history: HistoryOrder { bad: order.at.clone(), ..HistoryOrder::default() },
         test: order.test.clone(),
-        effort: Effort { reduction: Some(Bound::Unlimited), ..order.effort.clone() },
+        effort: EffortOrder { reduction: Some(Bound::Unlimited), ..order.effort.clone() },
     };
     let mut plan = Plan::new(hunt, None, location, &user, context)?;
     let (failing, reference) = subject(&plan, &user)?;
-    let store = TreeStore::new(saved::make_private(location, &user, plan.bad)?, Held::default(), Vec::new())?;
-    let versions: Vec<&Version> = [&failing].into_iter().chain(&reference).collect();
+    let store = TreeStore::new(saved::make_private(location, &user, plan.bad)?, HeldFiles::default(), Vec::new())?;
+    let versions: Vec<&ProgramVersion> = [&failing].into_iter().chain(&reference).collect();
     places::settle(&mut inputs, &versions, &store, location, &context.directory)?;
     drop(store);
     for input in &inputs {
-        let is_executable = input.mode == Mode::Executable;
+        let is_executable = input.mode == EntryMode::Executable;
         plan.held.insert(input.path.clone(), OnDisk::File { is_executable, bytes: input.content.to_vec() });
     }
     let script = Script::new(&plan.order.command, order.args, &order.env, context)?;
@@ -142,7 +142,7 @@ fn reduce(
         let text = script.text(&parts.iter().map(Vec::as_slice).collect::<Vec<_>>());
         let bytes = text.expect("the parts of a script make it again");
         plan.held.insert(Script::path(&location.prefix), OnDisk::File { is_executable: false, bytes });
-        plan.commands.test = Words::Argv(Script::command());
+        plan.commands.test = CommandWords::Argv(Script::command());
     }
     let saved = saved::open_apart(&plan, location)?;
     let mut hunt = Hunt::open(Task { plan: &plan, location, context, saved, interrupt, talk }, &user)?;

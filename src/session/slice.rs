@@ -3,21 +3,21 @@
 pub mod criterion;
 
 use crate::failure::Failure;
-use crate::recorded::{Which, failed};
-use crate::slice::criterion::{Criterion, Found};
-use crate::sources::Sources;
+use crate::recorded::{ProcessChoice, failed};
+use crate::slice::criterion::{Criterion, CriterionSteps};
+use crate::sources::RecordedSources;
 use crate::{recorded, remark};
 use idd_report::chop::Size;
 use idd_trace::slice;
 use idd_trace::slice::Kinds;
-use idd_trace::statements::Statement;
+use idd_trace::statements::ExecutedStatement;
 use idd_trace::step::Step;
 use idd_world::repo::locate::Location;
 use std::collections::BTreeMap;
 
 /// The direction of a slice.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Direction {
+pub enum SliceDirection {
     /// What the criterion depends on.
     Backward,
     /// What depends on the criterion.
@@ -28,9 +28,9 @@ pub enum Direction {
 #[derive(Debug, Clone, PartialEq)]
 pub struct SliceOrder {
     /// The run.
-    pub which: Which,
+    pub which: ProcessChoice,
     /// The direction.
-    pub direction: Direction,
+    pub direction: SliceDirection,
     /// What the slice begins with.
     pub criterion: Criterion,
     /// The dependences that it follows.
@@ -39,7 +39,7 @@ pub struct SliceOrder {
 
 /// A line of the source that is in a slice.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Line {
+pub struct SliceLine {
     /// The file, as the compiler was given it.
     pub file: String,
     /// The line, from 1.
@@ -62,7 +62,7 @@ pub struct Slice {
     /// The recorded revision.
     pub commit: String,
     /// Its direction.
-    pub direction: Direction,
+    pub direction: SliceDirection,
     /// What it begins with, in words.
     pub criterion: String,
     /// The number of steps that it begins with.
@@ -72,19 +72,19 @@ pub struct Slice {
     /// The whole run.
     pub run: Size,
     /// Its lines, by file and number.
-    pub lines: Vec<Line>,
+    pub lines: Vec<SliceLine>,
     /// Notes: limits of the slice.
     pub remarks: Vec<String>,
 }
 
 /// Computes a slice of a recorded run; with the sources of the run.
-pub fn run(order: &SliceOrder, location: &Location) -> Result<(Slice, Sources), Failure> {
+pub fn run(order: &SliceOrder, location: &Location) -> Result<(Slice, RecordedSources), Failure> {
     let mut recorded = recorded::open(&order.which, location)?;
-    let sources = Sources::new(location, &recorded.recording);
+    let sources = RecordedSources::new(location, &recorded.recording);
     let ended = recorded.traced().end;
     let run = recorded.run.execution();
     let found = order.criterion.find(run, ended, order.direction, &sources)?;
-    let Found { steps, words, part } = found;
+    let CriterionSteps { steps, words, part } = found;
     if steps.is_empty() {
         return Err(Failure::error(format!("the run has no step of {words}")));
     }
@@ -95,7 +95,7 @@ pub fn run(order: &SliceOrder, location: &Location) -> Result<(Slice, Sources), 
         run.dependences(Step(u32::MAX)).map_err(|error| failed(&error))?
     };
     let members = match order.direction {
-        Direction::Backward => match &part {
+        SliceDirection::Backward => match &part {
             Some(part) => {
                 let mut members = slice::backward(&graph, &part.criteria(&graph, order.kinds), order.kinds);
                 members.insert(part.step);
@@ -103,13 +103,13 @@ pub fn run(order: &SliceOrder, location: &Location) -> Result<(Slice, Sources), 
             }
             None => slice::backward(&graph, &steps, order.kinds),
         },
-        Direction::Forward => {
+        SliceDirection::Forward => {
             let steps: Vec<Step> = steps.iter().map(|(step, _)| *step).collect();
             slice::forward(&graph, &steps, order.kinds)
         }
     };
     remarks.extend(remark::large(&graph));
-    if order.direction == Direction::Backward && !order.kinds.address && part.is_none() {
+    if order.direction == SliceDirection::Backward && !order.kinds.address && part.is_none() {
         remarks.extend(remark::addresses(&graph, &steps));
     }
     drop(graph);
@@ -130,19 +130,19 @@ pub fn run(order: &SliceOrder, location: &Location) -> Result<(Slice, Sources), 
 }
 
 /// The size of what `n_steps` counts of each statement.
-pub fn size(all: &[Statement], n_steps: &dyn Fn(&Statement) -> u64) -> Size {
+pub fn size(all: &[ExecutedStatement], n_steps: &dyn Fn(&ExecutedStatement) -> u64) -> Size {
     let inside = || all.iter().filter(|statement| n_steps(statement) > 0);
     let lines: std::collections::BTreeSet<_> =
         inside().filter_map(|statement| statement.place.as_ref()).map(|place| (&place.file, place.line)).collect();
     Size { n_statements: inside().count(), n_lines: lines.len(), n_steps: inside().map(n_steps).sum() }
 }
 
-/// The lines of a set of steps, by its index in [`Statement::inside`].
-pub fn lines(all: &[Statement], set: usize) -> Vec<Line> {
-    let mut lines: BTreeMap<(&str, u32), Line> = BTreeMap::new();
+/// The lines of a set of steps, by its index in [`ExecutedStatement::inside`].
+pub fn lines(all: &[ExecutedStatement], set: usize) -> Vec<SliceLine> {
+    let mut lines: BTreeMap<(&str, u32), SliceLine> = BTreeMap::new();
     for statement in all {
         let (Some(place), (n_steps @ 1.., last)) = (&statement.place, statement.inside[set]) else { continue };
-        let line = lines.entry((&place.file, place.line)).or_insert_with(|| Line {
+        let line = lines.entry((&place.file, place.line)).or_insert_with(|| SliceLine {
             file: place.file.to_string(),
             line: place.line,
             function: statement.function.to_string(),

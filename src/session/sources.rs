@@ -1,21 +1,21 @@
 //! The files of a recorded version.
 
 use idd_base::revision::TreeId;
-use idd_trace::input::Source;
+use idd_trace::input::InputSource;
 use idd_world::record::store::Recording;
 use idd_world::repo::locate::Location;
 use idd_world::repo::{Repository, graph, private, source};
 use std::collections::HashMap;
 
 /// The lines of the recorded sources.
-pub struct Sources {
+pub struct RecordedSources {
     repository: Option<Repository>,
     tree: Option<TreeId>,
     /// By their names: path and lines.
     files: HashMap<String, Option<(String, Vec<String>)>>,
 }
 
-impl Sources {
+impl RecordedSources {
     /// Those of the recorded tree. If the tree no longer exists, those of its revision.
     pub fn new(location: &Location, recording: &Recording) -> Self {
         let private = || {
@@ -71,9 +71,9 @@ impl Sources {
     }
 
     /// The content of an input that is a file; `None` if it is not in the tree.
-    pub fn input(&self, source: &Source) -> Option<Vec<u8>> {
+    pub fn input(&self, source: &InputSource) -> Option<Vec<u8>> {
         match source {
-            Source::File(file) => self.content(file),
+            InputSource::File(file) => self.content(file),
             _ => None,
         }
     }

@@ -5,12 +5,12 @@ use crate::{certificate, saved};
 use idd_base::outcome::{Ending, Observation, Outcome, Reason, Stage, TimeLimits};
 use idd_base::revision::{CommitId, TreeId};
 use idd_report::explanation::{Explained, Explanation};
-use idd_report::story::{Answer, Reduction, Seen, Source, Story, Verdict};
+use idd_report::story::{FilePart, ProbeRun, ReductionStory, RevisionVerdict, Story, UsedAnswer};
 use idd_report::{Commit, Report, Untrusted, lineage, story};
 use idd_world::cache::{Key, Observations, Want};
 use idd_world::journal::{AnswerRecord, Record};
 use idd_world::repo::locate::Location;
-use idd_world::repo::store::{Held, TreeStore};
+use idd_world::repo::store::{HeldFiles, TreeStore};
 use idd_world::repo::{Repository, graph, private, source};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::time::Duration;
@@ -57,22 +57,22 @@ pub fn read(location: &Location, id: &str, report: &Report, explanations: &[Expl
 
 /// The trees of the user's own repository.
 pub fn of_user(location: &Location) -> Option<TreeStore> {
-    TreeStore::new(private::open(&location.git_directory).ok()?, Held::default(), Vec::new()).ok()
+    TreeStore::new(private::open(&location.git_directory).ok()?, HeldFiles::default(), Vec::new()).ok()
 }
 
 /// The content of a journal, in its order.
 #[derive(Default)]
 struct Journal {
     /// By number of the probe and by key; the last observation of each.
-    by_sequence: HashMap<u64, Seen>,
-    by_key: HashMap<String, Seen>,
+    by_sequence: HashMap<u64, ProbeRun>,
+    by_key: HashMap<String, ProbeRun>,
     /// The runs that reproduced the failure: the first ones, all of the same tree.
-    reproduced: Vec<(String, Seen)>,
+    reproduced: Vec<(String, ProbeRun)>,
     has_answers: bool,
     used: Vec<AnswerRecord>,
-    reductions: Vec<Reduction>,
+    reductions: Vec<ReductionStory>,
     verdicts: Vec<(CommitId, Outcome, bool)>,
-    outputs: Outputs,
+    outputs: StoryOutputs,
 }
 
 impl Journal {
@@ -100,20 +100,20 @@ impl Journal {
                 self.used.push(answer);
             }
             Record::Reduced { what, revision, before, after } => {
-                self.reductions.push(Reduction { what: what.into(), commit: revision, before, after });
+                self.reductions.push(ReductionStory { what: what.into(), commit: revision, before, after });
             }
             _ => {}
         }
     }
 
     /// The answers, with their observations; from earlier hunts, too.
-    fn answers(&mut self, location: &Location, report: &Report) -> Vec<Answer> {
+    fn answers(&mut self, location: &Location, report: &Report) -> Vec<UsedAnswer> {
         let mut earlier: Option<Observations> = None;
         let mut n_lookups = 0;
         let mut answers = Vec::new();
         if let Some(bad) = report.bad.as_ref().filter(|_| self.has_answers) {
             let reproduced = std::mem::take(&mut self.reproduced).into_iter();
-            answers.extend(reproduced.map(|(_, seen)| Answer {
+            answers.extend(reproduced.map(|(_, seen)| UsedAnswer {
                 phase: "reproduce".into(),
                 commit: bad.commit,
                 outcome: None,
@@ -140,7 +140,7 @@ impl Journal {
                 });
                 seen = found.map(|observation| self::seen(&observation, &mut self.outputs));
             }
-            answers.push(Answer {
+            answers.push(UsedAnswer {
                 phase: phase.into(),
                 commit: revision,
                 outcome: outcome_of(&outcome),
@@ -154,13 +154,13 @@ impl Journal {
 
 /// Outputs, each once.
 #[derive(Default)]
-struct Outputs {
+struct StoryOutputs {
     texts: Vec<Untrusted>,
     places: HashMap<Untrusted, usize>,
     n_bytes: usize,
 }
 
-impl Outputs {
+impl StoryOutputs {
     fn keep(&mut self, output: &str) -> Option<usize> {
         if output.trim().is_empty() {
             return None;
@@ -189,8 +189,8 @@ fn shortened(output: &str) -> String {
     format!("{}\n[... {} bytes left out here ...]\n{}", &output[..begin], end - begin, &output[end..])
 }
 
-fn seen(observation: &Observation, outputs: &mut Outputs) -> Seen {
-    Seen {
+fn seen(observation: &Observation, outputs: &mut StoryOutputs) -> ProbeRun {
+    ProbeRun {
         ending: ending(observation),
         seconds: observation.duration.as_secs_f64(),
         is_clean: observation.is_clean,
@@ -205,12 +205,12 @@ pub fn outcome_of(word: &str) -> Option<Outcome> {
 }
 
 /// The revisions of the picture. Empty if the history cannot be read.
-fn revisions(user: &Repository, report: &Report, verdicts: &[(CommitId, Outcome, bool)]) -> Vec<story::Revision> {
-    let known: HashMap<CommitId, Verdict> = verdicts
+fn revisions(user: &Repository, report: &Report, verdicts: &[(CommitId, Outcome, bool)]) -> Vec<story::TestedStory> {
+    let known: HashMap<CommitId, RevisionVerdict> = verdicts
         .iter()
         .enumerate()
         .map(|(index, (commit, outcome, is_repaired))| {
-            (*commit, Verdict { outcome: *outcome, is_repaired: *is_repaired, nth: index + 1 })
+            (*commit, RevisionVerdict { outcome: *outcome, is_repaired: *is_repaired, nth: index + 1 })
         })
         .collect();
     let mut named: BTreeSet<CommitId> = report.culprits.iter().map(|commit| commit.commit).collect();
@@ -236,7 +236,7 @@ fn revisions(user: &Repository, report: &Report, verdicts: &[(CommitId, Outcome,
         .into_iter()
         .map(|(index, node)| {
             let revision = &history[index];
-            story::Revision { commit: Commit::from(revision), node, verdict: known.get(&revision.id).copied() }
+            story::TestedStory { commit: Commit::from(revision), node, verdict: known.get(&revision.id).copied() }
         })
         .collect()
 }
@@ -250,7 +250,7 @@ fn culprit(user: &Repository, store: &TreeStore, report: &Report) -> Option<Untr
 }
 
 /// The sources around the lines that an explanation names: from the tree that was run, else from its commit.
-fn sources(user: &Repository, store: Option<&TreeStore>, explained: &Explained) -> Vec<Source> {
+fn sources(user: &Repository, store: Option<&TreeStore>, explained: &Explained) -> Vec<FilePart> {
     let places: Vec<(&Option<Untrusted>, Option<u64>)> = match &explained.explanation {
         Explanation::Chain(chain) => {
             let links = chain.links.iter().map(|link| (&link.file, link.line));
@@ -273,7 +273,7 @@ fn sources(user: &Repository, store: Option<&TreeStore>, explained: &Explained) 
                 let text = all.get(usize::try_from(number).ok()? - 1)?;
                 Some((number, Untrusted::from(&text[..text.len().min(MAX_SOURCE_LINE)])))
             };
-            Some(Source { file: file.clone(), lines: numbers.into_iter().filter_map(line).collect() })
+            Some(FilePart { file: file.clone(), lines: numbers.into_iter().filter_map(line).collect() })
         })
         .collect()
 }
@@ -319,7 +319,7 @@ mod tests {
 
     #[test]
     fn an_output_is_kept_once_and_cut_in_its_middle() {
-        let mut outputs = Outputs::default();
+        let mut outputs = StoryOutputs::default();
         assert_eq!(
             [outputs.keep("a\n"), outputs.keep(" \n"), outputs.keep("b"), outputs.keep("a\n")],
             [Some(0), None, Some(1), Some(0)]

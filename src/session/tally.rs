@@ -34,7 +34,7 @@ pub mod counted {
 
 /// The limits of a run of the program.
 #[derive(Debug, Default)]
-pub struct Limits {
+pub struct HuntLimits {
     /// The end of this run of the program.
     pub deadline: Option<Deadline>,
     /// The time between this end and that of the budget, which is for the explanation.
@@ -47,7 +47,7 @@ pub struct Limits {
     pub shared: Option<SharedCost>,
 }
 
-impl Limits {
+impl HuntLimits {
     /// Whether the workers have taken all the time that they may.
     ///
     /// - `cost`: that of this job.

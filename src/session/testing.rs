@@ -11,25 +11,25 @@ use crate::criteria::{FIRST_LIMIT, criteria};
 use crate::hunt::{Task, run};
 use crate::order::{HuntOrder, TestCommand};
 use crate::plan::Plan;
-use crate::runner::{Runner, Start};
+use crate::runner::{Runner, RunnerStart};
 use crate::saved;
 use crate::saved::Saved;
 use crate::spent::Spent;
 use crate::talk::Talk;
-use crate::tally::Limits;
+use crate::tally::HuntLimits;
 use idd_base::outcome::{Ending, Observation, Outcome, Stage, TimeLimits};
 use idd_base::revision::{CommitId, TreeId};
-use idd_hunt::drive::Reply;
+use idd_hunt::drive::RunnerReply;
 use idd_hunt::event::Phase;
 use idd_hunt::probe::Probe;
 use idd_report::{Report, Untrusted};
 use idd_world::cache::{Key, KeyParts, Observations};
 use idd_world::journal::Record;
 use idd_world::repo::locate::Location;
-use idd_world::repo::store::{Held, TreeStore};
-use idd_world::repo::written::Written;
+use idd_world::repo::store::{HeldFiles, TreeStore};
+use idd_world::repo::test_repository::WrittenRepository;
 use idd_world::repo::{Repository, graph, private};
-use idd_world::run::crew::Crew;
+use idd_world::run::local_executor::LocalExecutor;
 
 /// The sentences that were said.
 #[derive(Debug, Default)]
@@ -66,7 +66,7 @@ pub fn order() -> HuntOrder {
 
 /// A repository, its commits and their trees.
 pub struct World {
-    written: Written,
+    written: WrittenRepository,
     /// The revisions, the oldest first.
     pub commits: Vec<CommitId>,
     /// The tree of each revision.
@@ -78,7 +78,7 @@ pub struct World {
 impl World {
     /// A line of commits with these text files, the oldest first.
     pub fn new(commits: &[&[(&str, &str)]]) -> Self {
-        let written = Written::create();
+        let written = WrittenRepository::create();
         let location = written.location();
         let directory = location.top.clone().unwrap();
         let environment = vec![("HOME".into(), directory.join(".git/home").into()), ("PATH".into(), "/nowhere".into())];
@@ -151,7 +151,7 @@ impl World {
     /// A store of trees in it.
     pub fn store(&self) -> TreeStore {
         let private = private::private_directory(&self.location().idd_directory());
-        TreeStore::new(private::open(&private).unwrap(), Held::default(), Vec::new()).unwrap()
+        TreeStore::new(private::open(&private).unwrap(), HeldFiles::default(), Vec::new()).unwrap()
     }
 
     /// The plan of an order.
@@ -197,21 +197,21 @@ impl World {
     }
 
     /// The input of a runner.
-    pub fn start<'p>(&self, plan: &'p Plan, saved: Saved, talk: &'p mut dyn Talk) -> Start<'p> {
+    pub fn start<'p>(&self, plan: &'p Plan, saved: Saved, talk: &'p mut dyn Talk) -> RunnerStart<'p> {
         let root = self.location().git_directory.join("work");
-        Start {
+        RunnerStart {
             plan,
             location: self.location().clone(),
             segment: saved.segment,
             replay: saved.replay,
             observations: Observations::open(&self.location().idd_directory()).unwrap().0,
-            executor: Box::new(Crew::new(root.clone(), self.location().idd_directory(), plan.bad)),
+            executor: Box::new(LocalExecutor::new(root.clone(), self.location().idd_directory(), plan.bad)),
             root,
             interrupt: Arc::new(AtomicBool::new(false)),
             reader: thread::current(),
             talk,
             audit: None,
-            limits: Limits { max_probes: plan.order.effort.max_probes, ..Limits::default() },
+            limits: HuntLimits { max_probes: plan.order.effort.max_probes, ..HuntLimits::default() },
             before: (Duration::ZERO, Spent::default()),
         }
     }
@@ -261,16 +261,16 @@ pub fn probe(world: &World, index: usize, phase: Phase) -> Probe {
 }
 
 /// An answer in a few words.
-pub fn words(reply: Reply) -> String {
+pub fn words(reply: RunnerReply) -> String {
     let joined = |outcomes: Vec<Outcome>| outcomes.iter().map(ToString::to_string).collect::<Vec<_>>().join(" ");
     match reply {
-        Reply::Outcomes(outcomes) => joined(outcomes),
-        Reply::Overheard(overheard) => {
+        RunnerReply::Outcomes(outcomes) => joined(outcomes),
+        RunnerReply::Overheard(overheard) => {
             format!("overheard {}", joined(overheard.iter().map(|(_, seen)| *seen).collect()))
         }
-        Reply::Again(_) => "disagree".to_owned(),
-        Reply::Spent => "spent".to_owned(),
-        Reply::Stop(why) => format!("{why:?}"),
+        RunnerReply::Again(_) => "disagree".to_owned(),
+        RunnerReply::Spent => "spent".to_owned(),
+        RunnerReply::Stop(why) => format!("{why:?}"),
     }
 }
 

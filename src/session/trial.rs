@@ -12,8 +12,8 @@ use crate::context::Context;
 use crate::criteria::FIRST_LIMIT;
 use crate::failure::Failure;
 use crate::hunt::{Hunt, MAX_ADJUSTMENTS, Reproduced, Task, left, promisor_of};
-use crate::kept::Kept;
-use crate::order::{Effort, History, HuntOrder, Test};
+use crate::kept::KeptHunt;
+use crate::order::{EffortOrder, HistoryOrder, HuntOrder, TestOrder};
 use crate::plan::{Adjustments, Plan};
 use crate::saved;
 use crate::saved::SavedPlan;
@@ -28,7 +28,7 @@ use idd_hunt::finding::Conclusion;
 use idd_report::trial::{CheckName, CheckResult, FixCheck, FixTrial, Proposed};
 use idd_report::{Report, Status, Untrusted};
 use idd_world::repo::locate::Location;
-use idd_world::repo::store::{Held, TreeStore};
+use idd_world::repo::store::{HeldFiles, TreeStore};
 use idd_world::repo::{graph, private};
 use idd_world::run::classify::{Criteria, classify, failing_others, printed_trouble};
 use std::ffi::OsString;
@@ -56,7 +56,7 @@ pub struct TrialOrder {
 /// The surroundings of a trial.
 pub struct TrialTask<'t> {
     /// The hunt.
-    pub kept: &'t Kept,
+    pub kept: &'t KeptHunt,
     /// The repository.
     pub location: &'t Location,
     /// The context of the process.
@@ -85,7 +85,7 @@ pub fn run(order: &TrialOrder, task: TrialTask<'_>) -> Result<FixTrial, Failure>
     let context = &Context { directory, ..context.clone() };
     let plan = Plan::new(hunt_order(order, &saved), None, location, &user, context)?;
     let private = saved::make_private(location, &user, plan.bad)?;
-    let bare = TreeStore::new(private, Held::default(), Vec::new())?;
+    let bare = TreeStore::new(private, HeldFiles::default(), Vec::new())?;
     let bare = bare.with_promisor(promisor_of(&plan, location, context));
     let change = applied(&order.proposal, plan.bad, &user, &bare)?;
     let mut trial = FixTrial {
@@ -119,7 +119,7 @@ pub fn run(order: &TrialOrder, task: TrialTask<'_>) -> Result<FixTrial, Failure>
 }
 
 /// Refuses hunts without a failure that can be mended and seen again.
-fn refuse(kept: &Kept, report: &Report, saved: &SavedPlan) -> Result<(), Failure> {
+fn refuse(kept: &KeptHunt, report: &Report, saved: &SavedPlan) -> Result<(), Failure> {
     let fails = |message: &str, hint: &str| Err(Failure::error(message).with_hint(hint));
     if !report.find.is_failure() || saved.order.perf.is_some() {
         return fails("only a hunt for a failure has something to mend", "`git idd list` lists the hunts");
@@ -143,11 +143,11 @@ fn refuse(kept: &Kept, report: &Report, saved: &SavedPlan) -> Result<(), Failure
 /// The order of the hunt, for HEAD, and without what only a search needs.
 fn hunt_order(order: &TrialOrder, saved: &SavedPlan) -> HuntOrder {
     let HuntOrder { command, history, test, effort, .. } = saved.order.clone();
-    let Effort { jobs, local_jobs, fetch, .. } = effort;
+    let EffortOrder { jobs, local_jobs, fetch, .. } = effort;
     HuntOrder {
-        history: History { find: history.find, ..History::default() },
-        test: Test { from_artifacts: None, precheck: None, suite: order.suite.clone(), ..test },
-        effort: Effort { jobs, local_jobs, fetch, budget: order.budget, ..Effort::default() },
+        history: HistoryOrder { find: history.find, ..HistoryOrder::default() },
+        test: TestOrder { from_artifacts: None, precheck: None, suite: order.suite.clone(), ..test },
+        effort: EffortOrder { jobs, local_jobs, fetch, budget: order.budget, ..EffortOrder::default() },
         ..HuntOrder::new(command)
     }
 }

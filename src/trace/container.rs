@@ -9,7 +9,7 @@
 //! trailer: 8 place of the index   4 number of chunks   4 CRC-32 of the index   8 "IDDEND01"
 //! ```
 //!
-//! - `kind` 0: who ran, see [`Process`]; `kind` 1: records of a thread, whole ones only, the first of them `offset` bytes after the thread's first
+//! - `kind` 0: who ran, see [`TracedProcess`]; `kind` 1: records of a thread, whole ones only, the first of them `offset` bytes after the thread's first
 //!   one; `kind` 2: addresses (8 bytes each) of the global variables of the unit `thread`, in the order of
 //!   [`Module::globals`](crate::instrument::module::Module::globals); `kind` 3: the process ended, `thread` is its exit code, or 256
 //!   and the number of a signal, or [`REPLACED`]; `kind` 4: a fault of a thread, see [`fault`](crate::native::fault);
@@ -48,7 +48,7 @@ pub const REPLACED: u32 = 0x200;
 
 /// What is in a chunk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
+pub enum ChunkKind {
     /// Who ran.
     Process,
     /// Records of a thread.
@@ -65,7 +65,7 @@ pub enum Kind {
     Objects,
 }
 
-impl Kind {
+impl ChunkKind {
     /// The kind with this number.
     pub fn from_number(number: u32) -> Option<Self> {
         let all = [Self::Process, Self::Records, Self::Globals, Self::End, Self::Fault, Self::Classes, Self::Objects];
@@ -79,7 +79,7 @@ pub struct Chunk {
     /// Its place in the file.
     pub place: u64,
     /// What is in it.
-    pub kind: Kind,
+    pub kind: ChunkKind,
     /// Of which thread; see the module for other kinds.
     pub thread: u32,
     /// Bytes of the thread's records before it.
@@ -101,7 +101,7 @@ impl Chunk {
 
 /// A process that was traced.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Process {
+pub struct TracedProcess {
     /// Its number, and that of its parent.
     pub pid: u32,
     /// See [`pid`](Self::pid).
@@ -114,7 +114,7 @@ pub struct Process {
     pub words: Vec<u8>,
 }
 
-impl Process {
+impl TracedProcess {
     /// Its arguments one by one, as text.
     pub fn arguments(&self) -> Vec<String> {
         let words = self.words.split(|byte| *byte == 0).filter(|word| !word.is_empty());
@@ -150,14 +150,14 @@ impl Process {
 }
 
 /// Writes a trace.
-pub struct Writer<W: Write> {
+pub struct TraceWriter<W: Write> {
     out: W,
     place: u64,
     index: Vec<Vec<u8>>,
     packer: zstd::bulk::Compressor<'static>,
 }
 
-impl<W: Write> Writer<W> {
+impl<W: Write> TraceWriter<W> {
     /// Begins a trace.
     pub fn new(mut out: W) -> io::Result<Self> {
         out.write_all(MAGIC)?;
@@ -166,7 +166,7 @@ impl<W: Write> Writer<W> {
     }
 
     /// Adds a chunk of at most [`MAX_CHUNK`] bytes.
-    pub fn add(&mut self, kind: Kind, thread: u32, offset: u64, bytes: &[u8]) -> io::Result<()> {
+    pub fn add(&mut self, kind: ChunkKind, thread: u32, offset: u64, bytes: &[u8]) -> io::Result<()> {
         let packed = self.packer.compress(bytes)?;
         let length = |bytes: &[u8]| u32::try_from(bytes.len()).map_err(|_| io::ErrorKind::FileTooLarge);
         let mut entry = Vec::new();
@@ -233,23 +233,23 @@ impl Unfinished {
 }
 
 /// What a trace is read from.
-pub trait Source: Read + Seek {}
+pub trait TraceSource: Read + Seek {}
 
-impl<S: Read + Seek> Source for S {}
+impl<S: Read + Seek> TraceSource for S {}
 
 /// A trace on disk.
 pub struct Trace {
-    sources: Vec<Box<dyn Source>>,
+    sources: Vec<Box<dyn TraceSource>>,
     chunks: Vec<Chunk>,
     /// Whether the recorder came to its end.
     pub is_complete: bool,
     /// Who ran.
-    pub process: Process,
+    pub process: TracedProcess,
 }
 
 impl Trace {
     /// Opens a trace; only its index is read.
-    pub fn open(mut source: Box<dyn Source>) -> Result<Self, TraceError> {
+    pub fn open(mut source: Box<dyn TraceSource>) -> Result<Self, TraceError> {
         let mut magic = [0; 8];
         source.seek(SeekFrom::Start(0))?;
         source.read_exact(&mut magic).map_err(|_| TraceError::Damaged("it is cut short"))?;
@@ -264,12 +264,12 @@ impl Trace {
             Some(chunks) => chunks,
             None => scan(&mut *source, length)?,
         };
-        let unknown = Process::default();
+        let unknown = TracedProcess::default();
         let mut trace = Self { sources: vec![source], chunks, is_complete, process: unknown };
-        let first = trace.chunks.first().copied().filter(|chunk| chunk.kind == Kind::Process);
+        let first = trace.chunks.first().copied().filter(|chunk| chunk.kind == ChunkKind::Process);
         let first = first.ok_or(TraceError::Damaged("it does not say who ran"))?;
         let bytes = trace.read(&first)?;
-        trace.process = Process::from_bytes(&bytes).ok_or(TraceError::Damaged("it does not say who ran"))?;
+        trace.process = TracedProcess::from_bytes(&bytes).ok_or(TraceError::Damaged("it does not say who ran"))?;
         Ok(trace)
     }
 
@@ -279,12 +279,12 @@ impl Trace {
         let Some((thread, offset)) = self.process.forked_at else { return self };
         let own_sources = u32::try_from(parent.sources.len()).unwrap_or(u32::MAX);
         let is_behind =
-            |chunk: &Chunk| chunk.kind == Kind::Records && chunk.thread == thread && chunk.begin() >= offset;
+            |chunk: &Chunk| chunk.kind == ChunkKind::Records && chunk.thread == thread && chunk.begin() >= offset;
         let n_before = parent.chunks.iter().position(is_behind).unwrap_or(parent.chunks.len());
         let mut chunks: Vec<Chunk> = parent.chunks[..n_before].to_vec();
-        chunks.retain(|chunk| chunk.kind != Kind::End);
+        chunks.retain(|chunk| chunk.kind != ChunkKind::End);
         let mut ends: HashMap<u32, u64> = HashMap::new();
-        for chunk in chunks.iter().filter(|chunk| chunk.kind == Kind::Records) {
+        for chunk in chunks.iter().filter(|chunk| chunk.kind == ChunkKind::Records) {
             ends.insert(chunk.thread, chunk.begin() + u64::from(chunk.length));
         }
         for chunk in self.chunks {
@@ -305,7 +305,7 @@ impl Trace {
     /// Bytes of records that were given up before the first one that was kept.
     pub fn n_given_up(&self) -> u64 {
         let mut firsts: HashMap<u32, u64> = HashMap::new();
-        for chunk in self.chunks.iter().filter(|chunk| chunk.kind == Kind::Records) {
+        for chunk in self.chunks.iter().filter(|chunk| chunk.kind == ChunkKind::Records) {
             firsts.entry(chunk.thread).or_insert(chunk.begin());
         }
         firsts.values().sum()
@@ -318,13 +318,13 @@ impl Trace {
 
     /// Bytes of all records of all threads.
     pub fn n_bytes(&self) -> u64 {
-        let records = self.chunks.iter().filter(|chunk| chunk.kind == Kind::Records);
+        let records = self.chunks.iter().filter(|chunk| chunk.kind == ChunkKind::Records);
         records.map(|chunk| u64::from(chunk.length)).sum()
     }
 
     /// How the process ended, as the module has it; `None` if it was killed.
     pub fn end(&self) -> Option<u32> {
-        self.chunks.iter().rfind(|chunk| chunk.kind == Kind::End).map(|chunk| chunk.thread)
+        self.chunks.iter().rfind(|chunk| chunk.kind == ChunkKind::End).map(|chunk| chunk.thread)
     }
 
     /// Reads a chunk.
@@ -356,7 +356,7 @@ fn number_at<const N: usize>(bytes: &[u8], at: usize) -> Result<[u8; N], TraceEr
 
 /// What the header of a chunk and the index both say.
 fn entry(bytes: &[u8], place: u64) -> Result<Chunk, TraceError> {
-    let kind = Kind::from_number(u32::from_le_bytes(number_at(bytes, 0)?));
+    let kind = ChunkKind::from_number(u32::from_le_bytes(number_at(bytes, 0)?));
     let chunk = Chunk {
         place,
         kind: kind.ok_or(TraceError::Damaged("a chunk of an unknown kind"))?,
@@ -372,7 +372,7 @@ fn entry(bytes: &[u8], place: u64) -> Result<Chunk, TraceError> {
     Ok(chunk)
 }
 
-fn read_header(source: &mut dyn Source, place: u64) -> Result<(Chunk, u32, u32), TraceError> {
+fn read_header(source: &mut dyn TraceSource, place: u64) -> Result<(Chunk, u32, u32), TraceError> {
     let mut header = [0; CHUNK_HEADER];
     source.read_exact(&mut header).map_err(|_| TraceError::Damaged("a chunk is cut short"))?;
     if !header.starts_with(CHUNK_MAGIC) {
@@ -386,7 +386,7 @@ fn read_header(source: &mut dyn Source, place: u64) -> Result<(Chunk, u32, u32),
 }
 
 /// The index at the end; `None` if there is no trailer.
-fn read_index(source: &mut dyn Source, length: u64) -> Result<Option<Vec<Chunk>>, TraceError> {
+fn read_index(source: &mut dyn TraceSource, length: u64) -> Result<Option<Vec<Chunk>>, TraceError> {
     if length < MAGIC.len() as u64 + TRAILER {
         return Ok(None);
     }
@@ -413,7 +413,7 @@ fn read_index(source: &mut dyn Source, length: u64) -> Result<Option<Vec<Chunk>>
 }
 
 /// The chunks of a file that ends somewhere.
-fn scan(source: &mut dyn Source, length: u64) -> Result<Vec<Chunk>, TraceError> {
+fn scan(source: &mut dyn TraceSource, length: u64) -> Result<Vec<Chunk>, TraceError> {
     let mut chunks = Vec::new();
     let mut place = MAGIC.len() as u64;
     source.seek(SeekFrom::Start(place))?;
@@ -435,17 +435,17 @@ mod tests {
 
     use super::*;
 
-    fn process() -> Process {
+    fn process() -> TracedProcess {
         let (program, words) = (b"/bin/x".to_vec(), b"x\0-v\0".to_vec());
-        Process { pid: 7, parent: 5, forked_at: Some((1, 99)), program, words }
+        TracedProcess { pid: 7, parent: 5, forked_at: Some((1, 99)), program, words }
     }
 
     fn sample(is_finished: bool) -> Vec<u8> {
         let mut bytes = Vec::new();
-        let mut writer = Writer::new(&mut bytes).unwrap();
-        writer.add(Kind::Process, 0, 0, &process().to_bytes()).unwrap();
-        writer.add(Kind::Records, 3, 12, &[9; 5000]).unwrap();
-        writer.add(Kind::End, 0x10b, 0, &[]).unwrap();
+        let mut writer = TraceWriter::new(&mut bytes).unwrap();
+        writer.add(ChunkKind::Process, 0, 0, &process().to_bytes()).unwrap();
+        writer.add(ChunkKind::Records, 3, 12, &[9; 5000]).unwrap();
+        writer.add(ChunkKind::End, 0x10b, 0, &[]).unwrap();
         if is_finished {
             writer.finish().unwrap();
         }

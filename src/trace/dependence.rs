@@ -10,7 +10,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::io;
 
 use crate::rows;
-use crate::rows::{Places, Row, Rows, code, push};
+use crate::rows::{EdgeRow, RowPlaces, Rows, code, push};
 use crate::spool::Spool;
 use crate::step::{Step, Steps};
 
@@ -19,7 +19,7 @@ const MAX_COMPARED: usize = 16;
 
 /// How a step depends on another one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Kind {
+pub enum DependenceKind {
     /// Data: it uses a value that the other step computed.
     Data = 0,
     /// Address: it uses a value of the other step only to compute an address.
@@ -30,7 +30,7 @@ pub enum Kind {
     Potential = 3,
 }
 
-impl Kind {
+impl DependenceKind {
     /// The kind, from the two lowest bits of a number.
     pub fn of(code: u64) -> Self {
         match code & 3 {
@@ -49,10 +49,10 @@ impl Kind {
 
 /// A use by a step that had waited while later steps began.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Late {
+struct LateUse {
     user: Step,
     maker: Step,
-    kind: Kind,
+    kind: DependenceKind,
     /// The number of steps that had begun.
     time: u32,
 }
@@ -88,7 +88,7 @@ impl Uses {
 
     /// A step uses what another one made.
     #[inline]
-    pub fn adds(&mut self, user: Step, maker: Step, kind: Kind) {
+    pub fn adds(&mut self, user: Step, maker: Step, kind: DependenceKind) {
         if !self.is_over {
             self.notes.uses(user, maker, kind);
         }
@@ -107,20 +107,20 @@ impl Uses {
 pub struct Notes {
     n_steps: u32,
     /// The rows of the steps before the current one.
-    rows: rows::Writer,
+    rows: rows::RowWriter,
     /// The row of the current step, and the last step in it.
     row: Vec<u8>,
     last: u32,
     /// The last uses of the current step.
-    used: Vec<(Step, Kind)>,
+    used: Vec<(Step, DependenceKind)>,
     /// In order.
-    late: Vec<Late>,
+    late: Vec<LateUse>,
 }
 
 impl Notes {
     /// With a file for a graph that is too large for memory; it stays in memory without one.
     pub fn new(spool: Option<Spool>) -> Self {
-        Self { rows: rows::Writer::new(spool), ..Self::default() }
+        Self { rows: rows::RowWriter::new(spool), ..Self::default() }
     }
 
     /// Begins the next step.
@@ -134,13 +134,13 @@ impl Notes {
         self.used.clear();
         self.last = self.n_steps;
         if decider != Step::START {
-            self.edge(decider, Kind::Control);
+            self.edge(decider, DependenceKind::Control);
         }
     }
 
     /// Adds an edge: a step that has begun uses a value of another step. Values from before the run have no edge.
     #[inline]
-    pub fn uses(&mut self, user: Step, maker: Step, kind: Kind) {
+    pub fn uses(&mut self, user: Step, maker: Step, kind: DependenceKind) {
         if maker == Step::START
             || maker.0 > self.n_steps
             || self.used.contains(&(maker, kind)) && user.0 == self.n_steps
@@ -155,7 +155,7 @@ impl Notes {
             }
             self.edge(maker, kind);
         } else if user != Step::START && user.0 <= self.n_steps {
-            let late = Late { user, maker, kind, time: self.n_steps };
+            let late = LateUse { user, maker, kind, time: self.n_steps };
             if self.late.last() != Some(&late) {
                 self.late.push(late);
             }
@@ -163,7 +163,7 @@ impl Notes {
     }
 
     #[inline]
-    fn edge(&mut self, maker: Step, kind: Kind) {
+    fn edge(&mut self, maker: Step, kind: DependenceKind) {
         push(&mut self.row, code(self.last, maker, kind));
         self.last = maker.0;
     }
@@ -194,7 +194,7 @@ pub struct Dependences {
     n_steps: u32,
     rows: Rows,
     /// In order: the index is the time that the slices count with.
-    late: Vec<Late>,
+    late: Vec<LateUse>,
     /// The indices of these by user.
     by_user: Vec<u32>,
     /// The users of these.
@@ -212,18 +212,18 @@ impl Dependences {
 
     /// The dependences of a step: control first, then in the order of use. A `return` that the step waited for began
     /// after it.
-    pub fn makers(&self, step: Step) -> impl Iterator<Item = (Step, Kind)> + '_ {
+    pub fn makers(&self, step: Step) -> impl Iterator<Item = (Step, DependenceKind)> + '_ {
         self.rows.row(step).chain(self.late_of(step).map(|(_, maker, kind)| (maker, kind)))
     }
 
     /// The dependences of a step that it had before later steps began. `places` keeps what was found before, for steps
     /// near each other.
-    pub fn row(&self, step: Step, places: &mut Places) -> Row<'_> {
+    pub fn row(&self, step: Step, places: &mut RowPlaces) -> EdgeRow<'_> {
         self.rows.near(step, places)
     }
 
     /// The other dependences of a step, in order, each with the time of the use.
-    pub fn late_of(&self, step: Step) -> impl Iterator<Item = (Clock, Step, Kind)> + '_ {
+    pub fn late_of(&self, step: Step) -> impl Iterator<Item = (Clock, Step, DependenceKind)> + '_ {
         let range = if self.is_waiting(step) {
             let user = |index: &u32| self.late[*index as usize].user;
             let first = self.by_user.partition_point(|index| user(index) < step);
@@ -233,7 +233,7 @@ impl Dependences {
             0..0
         };
         self.by_user[range].iter().map(|index| {
-            let Late { maker, kind, .. } = self.late[*index as usize];
+            let LateUse { maker, kind, .. } = self.late[*index as usize];
             (*index as usize, maker, kind)
         })
     }
@@ -249,19 +249,19 @@ impl Dependences {
     }
 
     /// The dependences of all steps before later steps began, in order, from [`Step::START`], which has none.
-    pub fn rows(&self) -> impl Iterator<Item = Row<'_>> {
+    pub fn rows(&self) -> impl Iterator<Item = EdgeRow<'_>> {
         self.rows.all()
     }
 
     /// The uses by steps that had waited, in order: for each the number of steps that had begun, the user, the maker, and
     /// the kind.
-    pub fn late(&self) -> impl Iterator<Item = (u32, Step, Step, Kind)> + '_ {
+    pub fn late(&self) -> impl Iterator<Item = (u32, Step, Step, DependenceKind)> + '_ {
         self.late.iter().map(|late| (late.time, late.user, late.maker, late.kind))
     }
 
     /// The bytes of the graph, in memory or in a file.
     pub fn n_bytes(&self) -> usize {
-        self.rows.n_bytes() + self.late.len() * (size_of::<Late>() + size_of::<u32>())
+        self.rows.n_bytes() + self.late.len() * (size_of::<LateUse>() + size_of::<u32>())
     }
 
     /// Whether most of it is in a file.
@@ -333,7 +333,7 @@ pub fn graph(n_steps: u32, pairs: &[(u32, u32)]) -> Dependences {
     for step in 1..=n_steps {
         notes.step(Step::START);
         for (user, maker) in pairs.iter().filter(|(user, maker)| *user.max(maker) == step) {
-            notes.uses(Step(*user), Step(*maker), Kind::Data);
+            notes.uses(Step(*user), Step(*maker), DependenceKind::Data);
         }
     }
     notes.pack().unwrap()
@@ -355,17 +355,17 @@ pub(crate) mod tests {
         proptest::collection::vec((0..200_u32, uses), 1..100)
     }
 
-    fn kind(is_address: bool) -> Kind {
-        if is_address { Kind::Address } else { Kind::Data }
+    fn kind(is_address: bool) -> DependenceKind {
+        if is_address { DependenceKind::Address } else { DependenceKind::Data }
     }
 
     /// Builds the graph of a run, and a list of the same edges, in the order in which they came.
-    pub fn noted(run: &[Does]) -> (Dependences, Vec<(Step, Step, Kind)>) {
+    pub fn noted(run: &[Does]) -> (Dependences, Vec<(Step, Step, DependenceKind)>) {
         let (mut notes, mut edges) = (Notes::default(), Vec::new());
         for (step, (decider, _)) in (1..).zip(run) {
             let decider = Step(decider % step);
             notes.step(decider);
-            edges.push((Step(step), decider, Kind::Control));
+            edges.push((Step(step), decider, DependenceKind::Control));
             for (user, (_, uses)) in (1..=step).zip(run) {
                 for (_, maker, is_address) in uses.iter().filter(|(after, ..)| user + after == step) {
                     let maker = Step(maker % (step + 1));
@@ -379,7 +379,7 @@ pub(crate) mod tests {
     }
 
     /// All reachable steps, by following each edge until no step is new.
-    fn closure(edges: &BTreeSet<(Step, Step, Kind)>, from: Step) -> BTreeSet<Step> {
+    fn closure(edges: &BTreeSet<(Step, Step, DependenceKind)>, from: Step) -> BTreeSet<Step> {
         let mut reached = BTreeSet::from([from]);
         loop {
             let new: Vec<Step> = edges
@@ -403,7 +403,7 @@ pub(crate) mod tests {
             let steps = || (0..=graph.n_steps()).map(Step);
             let back: BTreeSet<_> = steps().flat_map(|user| graph.makers(user).map(move |(maker, kind)| (user, maker, kind))).collect();
             prop_assert_eq!(&back, &edges);
-            let mut places = Places::default();
+            let mut places = RowPlaces::default();
             for (step, row) in steps().zip(graph.rows()) {
                 let row: Vec<_> = row.collect();
                 prop_assert_eq!(&graph.row(step, &mut places).collect::<Vec<_>>(), &row);
@@ -479,18 +479,22 @@ pub(crate) mod tests {
         for number in 0..10_000_u32 {
             let at = 3 * number;
             notes.step(Step(at.saturating_sub(2)));
-            notes.uses(Step(at + 1), Step(at), Kind::Data);
+            notes.uses(Step(at + 1), Step(at), DependenceKind::Data);
             notes.step(Step(at + 1));
-            notes.uses(Step(at + 2), Step(at), Kind::Address);
-            notes.uses(Step(at + 2), Step(at.saturating_sub(1)), Kind::Data);
-            notes.uses(Step(at + 2), Step(at.saturating_sub(1)), Kind::Data);
+            notes.uses(Step(at + 2), Step(at), DependenceKind::Address);
+            notes.uses(Step(at + 2), Step(at.saturating_sub(1)), DependenceKind::Data);
+            notes.uses(Step(at + 2), Step(at.saturating_sub(1)), DependenceKind::Data);
             notes.step(Step(at + 1));
-            notes.uses(Step(at + 3), Step(at), Kind::Data);
+            notes.uses(Step(at + 3), Step(at), DependenceKind::Data);
         }
         let graph = notes.pack().unwrap();
         assert_eq!(
             graph.makers(Step(302)).collect::<Vec<_>>(),
-            [(Step(301), Kind::Control), (Step(300), Kind::Address), (Step(299), Kind::Data)]
+            [
+                (Step(301), DependenceKind::Control),
+                (Step(300), DependenceKind::Address),
+                (Step(299), DependenceKind::Data)
+            ]
         );
         assert!(graph.n_bytes() < 6 * 30_000, "{}", graph.n_bytes());
     }

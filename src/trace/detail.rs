@@ -11,7 +11,7 @@ pub const MAX_CONTENT: u64 = 4096;
 
 /// What a step used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum What {
+pub enum UsedThing {
     /// Bytes at an address.
     Memory(u64, u64),
     /// Bytes at an address that only say where something is: a pointer that is followed, an index.
@@ -39,7 +39,7 @@ pub enum Doing {
 
 /// What is at an address.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Named {
+pub struct NamedAddress {
     /// Its name: `total`, `head->v` is `block of step 12+4`.
     pub name: String,
     /// Its value; `None` if that is not known.
@@ -48,7 +48,7 @@ pub struct Named {
 
 /// The place of a step in the source.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Standing {
+pub struct StepStanding {
     /// The step.
     pub step: Step,
     /// The function, by its name in the source.
@@ -65,7 +65,7 @@ pub struct Standing {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Access {
     /// Its name, and the value that was read or written.
-    pub named: Named,
+    pub named: NamedAddress,
     /// Its address, and its length in bytes.
     pub address: u64,
     /// See [`address`](Self::address).
@@ -107,7 +107,7 @@ pub struct Outside {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Detail {
     /// Its place.
-    pub standing: Standing,
+    pub standing: StepStanding,
     /// Its thread.
     pub thread: u32,
     /// The number of times that its statement has run so far, if that was counted.
@@ -117,7 +117,7 @@ pub struct Detail {
     /// The values that it writes.
     pub writes: Vec<Access>,
     /// Other values that it uses, with their makers.
-    pub uses: BTreeSet<(Step, What)>,
+    pub uses: BTreeSet<(Step, UsedThing)>,
     /// Calls of functions that are not instrumented.
     pub calls: Vec<Outside>,
     /// What it returned to a function that was recorded.
@@ -146,7 +146,7 @@ impl Detail {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Why {
     /// The step before which the variable is examined.
-    pub standing: Standing,
+    pub standing: StepStanding,
     /// The variable, its value there, and the last step that wrote it.
     pub asked: Access,
     /// The steps from which the value comes, the last one first: its last writers, the writers of the values that those
@@ -158,7 +158,7 @@ pub struct Why {
 
 /// The answer to the question where the value of a variable comes from.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Answer {
+pub enum OriginAnswer {
     /// The chain.
     Found(Why),
     /// The run has no such step.
@@ -168,4 +168,4 @@ pub enum Answer {
 }
 
 /// A variable before a step, with the place of the step, or the answer that there is none.
-pub type Asked = Result<(Standing, Access), Answer>;
+pub type Asked = Result<(StepStanding, Access), OriginAnswer>;

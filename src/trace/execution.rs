@@ -4,15 +4,15 @@ use std::collections::HashMap;
 use std::ops::Range;
 
 use crate::dependence::Dependences;
-use crate::detail::{Answer, Asked, Detail, Why};
-use crate::input::{Contents, Entry};
+use crate::detail::{Asked, Detail, OriginAnswer, Why};
+use crate::input::{Contents, InputEntry};
 use crate::output::Outputs;
 use crate::place::Place;
-use crate::slice::Part;
+use crate::slice::UsedPart;
 use crate::stat::Stat;
 use crate::statements::{Initial, StatementCounts};
 use crate::step::{Step, Steps};
-use crate::tree::{Limits, Node};
+use crate::tree::{CallNode, TreeLimits};
 use crate::{TraceError, output};
 
 /// A recorded run. Each method may play the whole run; the answer does not depend on what was asked before.
@@ -24,7 +24,7 @@ pub trait Execution {
     fn stat(&mut self) -> Result<Stat, TraceError>;
 
     /// The tree of calls and loops: the first calls of the threads, and how many are left out.
-    fn tree(&mut self, limits: Limits) -> Result<(Vec<Node>, u64), TraceError>;
+    fn tree(&mut self, limits: TreeLimits) -> Result<(Vec<CallNode>, u64), TraceError>;
 
     /// All facts about some steps, as far as they are known before `until`. Steps that do not exist are left out.
     ///
@@ -39,7 +39,7 @@ pub trait Execution {
     /// Follows the last definitions of a variable, from before a step, through at most `limit` steps.
     ///
     /// - `dependences`: the graph of the run, at least up to the step; any graph if `limit` is 0.
-    fn why(&mut self, dependences: &Dependences, at: (Step, &str), limit: usize) -> Result<Answer, TraceError> {
+    fn why(&mut self, dependences: &Dependences, at: (Step, &str), limit: usize) -> Result<OriginAnswer, TraceError> {
         let (standing, asked) = match self.asked(at)? {
             Ok(found) => found,
             Err(answer) => return Ok(answer),
@@ -50,7 +50,7 @@ pub trait Execution {
         let details = self.details(&ascending, at.0)?.into_iter();
         let mut details: HashMap<Step, Detail> = details.map(|detail| (detail.standing.step, detail)).collect();
         let steps = order.iter().filter_map(|step| details.remove(step)).collect();
-        Ok(Answer::Found(Why { standing, asked, steps, is_cut }))
+        Ok(OriginAnswer::Found(Why { standing, asked, steps, is_cut }))
     }
 
     /// A variable before a step, or the answer that there is none.
@@ -85,19 +85,19 @@ pub trait Execution {
     /// What the program read before a step, in order.
     ///
     /// - `contents`: the content of an input, if it is known.
-    fn inputs(&mut self, until: Step, contents: &mut Contents<'_>) -> Result<Vec<Entry>, TraceError>;
+    fn inputs(&mut self, until: Step, contents: &mut Contents<'_>) -> Result<Vec<InputEntry>, TraceError>;
 
     /// The steps with which a part of an input, or all of it, enters.
-    fn entering(&mut self, entries: &[&Entry], range: Option<&Range<u64>>) -> Result<Vec<Step>, TraceError>;
+    fn entering(&mut self, entries: &[&InputEntry], range: Option<&Range<u64>>) -> Result<Vec<Step>, TraceError>;
 
     /// What the program wrote, and how it ended.
     fn outputs(&mut self) -> Result<Outputs, TraceError>;
 
     /// The steps that stored a byte of the output; `None` if the step that wrote it computed it, or had it from nowhere.
-    fn part(&mut self, place: output::Place) -> Result<Option<Part>, TraceError>;
+    fn part(&mut self, place: output::OutputByte) -> Result<Option<UsedPart>, TraceError>;
 
     /// Whether a byte, which is the last one of its call, ends a text that may have another length.
-    fn ends_text(&mut self, place: output::Place) -> Result<bool, TraceError>;
+    fn ends_text(&mut self, place: output::OutputByte) -> Result<bool, TraceError>;
 }
 
 /// Implements [`Execution`] for the player of a language: by functions of its modules, which have the same names in each
@@ -107,14 +107,14 @@ macro_rules! execution {
         impl $crate::execution::Execution for $player {
             $crate::execution::execution! {
                 stat::stat() -> $crate::stat::Stat;
-                tree::tree(limits: $crate::tree::Limits) -> (Vec<$crate::tree::Node>, u64);
+                tree::tree(limits: $crate::tree::TreeLimits) -> (Vec<$crate::tree::CallNode>, u64);
                 detail::details(steps: &[Step], until: Step) -> Vec<$crate::detail::Detail>;
                 detail::asked(at: (Step, &str)) -> $crate::detail::Asked;
                 uses::dependences(until: Step) -> $crate::dependence::Dependences;
                 relevant::relevant_dependences(wrong: (Step, Step)) -> ($crate::dependence::Dependences, Vec<Step>);
                 statements::statements(sets: &[&Steps], distances: &[u32]) -> $crate::statements::StatementCounts;
                 statements::steps_at(is_there: &dyn Fn(&Place) -> bool) -> Vec<Step>;
-                input::inputs(until: Step, contents: &mut $crate::input::Contents<'_>) -> Vec<Entry>;
+                input::inputs(until: Step, contents: &mut $crate::input::Contents<'_>) -> Vec<InputEntry>;
                 output::outputs() -> $crate::output::Outputs;
             }
             $($own)*

@@ -11,7 +11,7 @@ use crate::step::Step;
 
 /// What a program reads from.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Source {
+pub enum InputSource {
     /// A file, by the name that the program used.
     File(String),
     /// Standard input.
@@ -34,7 +34,7 @@ pub enum Source {
     System(Arc<str>),
 }
 
-impl fmt::Display for Source {
+impl fmt::Display for InputSource {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::File(name) => f.write_str(name),
@@ -52,7 +52,7 @@ impl fmt::Display for Source {
 }
 
 /// The content of a source, if it is known.
-pub type Contents<'c> = dyn FnMut(&Source) -> Option<Vec<u8>> + 'c;
+pub type Contents<'c> = dyn FnMut(&InputSource) -> Option<Vec<u8>> + 'c;
 
 /// Where the bytes of an entry are in memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -67,9 +67,9 @@ pub enum Landing {
 
 /// Bytes that entered the program.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Entry {
+pub struct InputEntry {
     /// The source.
-    pub source: Source,
+    pub source: InputSource,
     /// The offset of the first byte in the source; `None` if it is not known.
     pub begin: Option<u64>,
     /// The number of bytes; `None` if it is not known.
@@ -86,7 +86,7 @@ pub struct Entry {
     pub landing: Landing,
 }
 
-impl Entry {
+impl InputEntry {
     /// The bytes of the source; `None` if they are not known.
     pub fn range(&self) -> Option<Range<u64>> {
         let begin = self.begin?;
@@ -123,15 +123,15 @@ pub fn bytes(range: &Range<u64>) -> String {
 }
 
 /// Names the bytes of input that steps read, and that calls brought.
-pub fn name(details: &mut [Detail], entries: &[Entry]) {
-    let mut by_step: HashMap<Step, Vec<&Entry>> = HashMap::new();
+pub fn name(details: &mut [Detail], entries: &[InputEntry]) {
+    let mut by_step: HashMap<Step, Vec<&InputEntry>> = HashMap::new();
     for entry in entries {
         by_step.entry(entry.step).or_default().push(entry);
     }
     for detail in details {
         for access in &mut detail.reads {
             let mut makers = access.makers.iter().filter_map(|maker| by_step.get(maker)).flatten();
-            let part = |entry: &&Entry| {
+            let part = |entry: &&InputEntry| {
                 let about = if entry.is_exact { "" } else { "about " };
                 let range = entry.part(access.address, access.size)?;
                 Some(format!("{about}{} of {}", bytes(&range), entry.source))
@@ -143,9 +143,10 @@ pub fn name(details: &mut [Detail], entries: &[Entry]) {
             by_step.get(&detail.standing.step).into_iter().flatten().filter(|entry| entry.function.is_some());
         for call in detail.calls.iter_mut().filter(|call| call.is_input) {
             call.input = of_calls.next().map(|entry| match entry.source {
-                Source::Environment(_) | Source::Property(_) | Source::Call(_) | Source::System(_) => {
-                    entry.source.to_string()
-                }
+                InputSource::Environment(_)
+                | InputSource::Property(_)
+                | InputSource::Call(_)
+                | InputSource::System(_) => entry.source.to_string(),
                 _ => format!("{} of {}", entry.bytes(), entry.source),
             });
         }

@@ -6,7 +6,7 @@ use crate::step::Step;
 
 /// A stream of the program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Stream {
+pub enum OutputStream {
     /// Standard output.
     Output,
     /// Standard error.
@@ -17,11 +17,11 @@ pub enum Stream {
 
 /// A call that wrote something.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Written {
+pub struct WrittenOutput {
     /// The step of the call.
     pub step: Step,
     /// Where it wrote.
-    pub stream: Stream,
+    pub stream: OutputStream,
     /// The number of bytes; `None` if it is not known.
     pub length: Option<u64>,
     /// The bytes; `None` if they are not known.
@@ -41,7 +41,7 @@ pub struct Escape {
 
 /// A byte of the output.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Place {
+pub struct OutputByte {
     /// The step that wrote it.
     pub step: Step,
     /// The number of calls of this step that wrote something before.
@@ -54,7 +54,7 @@ pub struct Place {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Outputs {
     /// The calls that wrote something, in order.
-    pub written: Vec<Written>,
+    pub written: Vec<WrittenOutput>,
     /// The step that crashed.
     pub crash: Option<Step>,
     /// The exceptions that ended the first method of a thread, or a method that code outside of the program called; the
@@ -75,7 +75,7 @@ pub enum NoByte {
 
 impl Outputs {
     /// The place of a byte of a stream, from 0.
-    pub fn byte(&self, stream: Stream, offset: u64) -> Result<Place, NoByte> {
+    pub fn byte(&self, stream: OutputStream, offset: u64) -> Result<OutputByte, NoByte> {
         let mut begin = 0_u64;
         for (index, written) in self.written.iter().enumerate().filter(|(_, written)| written.stream == stream) {
             let length = written.length.ok_or(NoByte::Unknown(written.step))?;
@@ -88,14 +88,14 @@ impl Outputs {
     }
 
     /// The place of a byte of a call, which is given by its index.
-    pub fn place(&self, index: usize, offset: u64) -> Place {
+    pub fn place(&self, index: usize, offset: u64) -> OutputByte {
         let step = self.written[index].step;
         let nth = self.written[..index].iter().rev().take_while(|before| before.step == step).count();
-        Place { step, nth, offset }
+        OutputByte { step, nth, offset }
     }
 
     /// The bytes of a stream up to the first call whose bytes are not known, and whether these are all.
-    pub fn text(&self, stream: Stream) -> (Vec<u8>, bool) {
+    pub fn text(&self, stream: OutputStream) -> (Vec<u8>, bool) {
         let mut text = Vec::new();
         for written in self.written.iter().filter(|written| written.stream == stream) {
             let Some(bytes) = &written.bytes else { return (text, false) };

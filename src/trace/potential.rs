@@ -16,13 +16,13 @@ use std::collections::{BTreeSet, HashMap};
 use std::hash::Hash;
 
 use crate::TraceError;
-use crate::dependence::{Dependences, Kind, Notes};
+use crate::dependence::{DependenceKind, Dependences, Notes};
 use crate::flow::{BlockId, Flow};
 use crate::spool::Spool;
 use crate::step::Step;
 
 /// Something that a statement may write.
-pub trait Variable: Clone + Ord + Hash {
+pub trait WritableVariable: Clone + Ord + Hash {
     /// What stands for the output of the program.
     const OUTPUT: Self;
 
@@ -32,15 +32,15 @@ pub trait Variable: Clone + Ord + Hash {
 
 /// A variable by its number: of the function, or of the program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Number {
+enum VariableNumber {
     Local(u32),
     Other(u32),
 }
 
 /// The numbers of some variables, in the order in which they are met.
-struct Numbers<V>(HashMap<V, u32>);
+struct VariableNumbers<V>(HashMap<V, u32>);
 
-impl<V: Variable> Numbers<V> {
+impl<V: WritableVariable> VariableNumbers<V> {
     fn of(&mut self, variable: V) -> u32 {
         let next = u32::try_from(self.0.len()).unwrap_or(u32::MAX);
         *self.0.entry(variable).or_insert(next)
@@ -48,18 +48,23 @@ impl<V: Variable> Numbers<V> {
 }
 
 /// What is known of a function.
-struct Facts<V> {
+struct FunctionFacts<V> {
     /// By statement: the variables that it reads.
-    reads: Vec<Vec<Number>>,
+    reads: Vec<Vec<VariableNumber>>,
     /// By block; of one that decides by its successor: the variables that are written only if it is chosen.
-    chosen: Vec<Vec<(BlockId, Vec<Number>)>>,
+    chosen: Vec<Vec<(BlockId, Vec<VariableNumber>)>>,
     /// The numbers of the local variables.
     locals: HashMap<V, u32>,
 }
 
 /// The variables that are written in blocks that run because a decision chose a successor, directly or by decisions in
 /// them.
-fn governed<V: Variable>(flow: &Flow, decision: BlockId, successor: BlockId, written: &[BTreeSet<V>]) -> Vec<V> {
+fn governed<V: WritableVariable>(
+    flow: &Flow,
+    decision: BlockId,
+    successor: BlockId,
+    written: &[BTreeSet<V>],
+) -> Vec<V> {
     let depends = &flow.control_dependence;
     let mut inside = vec![false; depends.len()];
     let mut is_changed = true;
@@ -82,17 +87,17 @@ fn governed<V: Variable>(flow: &Flow, decision: BlockId, successor: BlockId, wri
 /// Decisions that could have led to another value, by decision.
 ///
 /// Ordered by decision; there are few.
-type Pending = Vec<((u32, BlockId), Step)>;
+type PendingDecisions = Vec<((u32, BlockId), Step)>;
 
 /// The decisions that could have led to other values of the variables with these numbers.
 #[derive(Default)]
-struct Waiting(Vec<Pending>);
+struct WaitingDecisions(Vec<PendingDecisions>);
 
-impl Waiting {
-    fn of(&mut self, variable: u32) -> &mut Pending {
+impl WaitingDecisions {
+    fn of(&mut self, variable: u32) -> &mut PendingDecisions {
         let at = variable as usize;
         if self.0.len() <= at {
-            self.0.resize_with(at + 1, Pending::new);
+            self.0.resize_with(at + 1, PendingDecisions::new);
         }
         &mut self.0[at]
     }
@@ -108,7 +113,7 @@ impl Waiting {
 
 /// A step of an activation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct At {
+pub struct ActivationStep {
     /// The number of the activation.
     pub frame: u64,
     /// The number of its function.
@@ -118,25 +123,25 @@ pub struct At {
 }
 
 /// Builds the dependence graph of a run with its potential dependences.
-pub struct Relevant<V> {
+pub struct PotentialGraph<V> {
     notes: Notes,
     /// By function, of those that were met.
-    facts: Vec<Option<Facts<V>>>,
-    numbers: Numbers<V>,
+    facts: Vec<Option<FunctionFacts<V>>>,
+    numbers: VariableNumbers<V>,
     /// By frame, without the current one.
-    frames: HashMap<u64, Waiting>,
+    frames: HashMap<u64, WaitingDecisions>,
     /// The number of the current frame, and its local variables.
-    locals: (u64, Waiting),
+    locals: (u64, WaitingDecisions),
     /// Of frames that were left, to be used again.
-    spare: Vec<Waiting>,
-    others: Waiting,
+    spare: Vec<WaitingDecisions>,
+    others: WaitingDecisions,
     /// A step, and the last step before it that printed.
     wrong: (Step, Step),
     /// The decisions between them that could have led to other output.
     skipped: Vec<Step>,
 }
 
-impl<V: Variable> Relevant<V> {
+impl<V: WritableVariable> PotentialGraph<V> {
     /// Before the first step.
     ///
     /// - `wrong`: the step of a wrong output, and the last step before it that printed.
@@ -144,11 +149,11 @@ impl<V: Variable> Relevant<V> {
         Self {
             notes: Notes::new(spool),
             facts: Vec::new(),
-            numbers: Numbers(HashMap::new()),
+            numbers: VariableNumbers(HashMap::new()),
             frames: HashMap::new(),
-            locals: (u64::MAX, Waiting::default()),
+            locals: (u64::MAX, WaitingDecisions::default()),
             spare: Vec::new(),
-            others: Waiting::default(),
+            others: WaitingDecisions::default(),
             wrong,
             skipped: Vec::new(),
         }
@@ -168,9 +173,9 @@ impl<V: Variable> Relevant<V> {
         let mut number = |variable: V| {
             let next = u32::try_from(locals.len()).unwrap_or(u32::MAX);
             if variable.is_local() {
-                Number::Local(*locals.entry(variable).or_insert(next))
+                VariableNumber::Local(*locals.entry(variable).or_insert(next))
             } else {
-                Number::Other(self.numbers.of(variable))
+                VariableNumber::Other(self.numbers.of(variable))
             }
         };
         let reads = reads.into_iter().map(|all| all.into_iter().map(&mut number).collect()).collect();
@@ -187,7 +192,7 @@ impl<V: Variable> Relevant<V> {
         if self.facts.len() <= index {
             self.facts.resize_with(index + 1, || None);
         }
-        self.facts[index] = Some(Facts { reads, chosen, locals });
+        self.facts[index] = Some(FunctionFacts { reads, chosen, locals });
     }
 
     /// Makes a frame the current one.
@@ -206,7 +211,7 @@ impl<V: Variable> Relevant<V> {
     /// A step begins.
     ///
     /// - `statement`: that of its function.
-    pub fn step(&mut self, at: At, statement: u32, decider: Step) {
+    pub fn step(&mut self, at: ActivationStep, statement: u32, decider: Step) {
         self.notes.step(decider);
         if at.step == self.wrong.0 {
             let output = self.numbers.of(V::OUTPUT);
@@ -216,22 +221,22 @@ impl<V: Variable> Relevant<V> {
         let Some(Some(facts)) = self.facts.get(at.function as usize) else { return };
         for variable in facts.reads.get(statement as usize).into_iter().flatten() {
             let (waiting, number) = match variable {
-                Number::Local(number) => (&self.locals.1, number),
-                Number::Other(number) => (&self.others, number),
+                VariableNumber::Local(number) => (&self.locals.1, number),
+                VariableNumber::Other(number) => (&self.others, number),
             };
             for decision in waiting.get(*number) {
-                self.notes.uses(at.step, decision, Kind::Potential);
+                self.notes.uses(at.step, decision, DependenceKind::Potential);
             }
         }
     }
 
     /// A step uses what another one made.
-    pub fn uses(&mut self, user: Step, maker: Step, kind: Kind) {
+    pub fn uses(&mut self, user: Step, maker: Step, kind: DependenceKind) {
         self.notes.uses(user, maker, kind);
     }
 
     /// The last step of an activation led from one block to another one.
-    pub fn decides(&mut self, at: At, (from, to): (BlockId, BlockId)) {
+    pub fn decides(&mut self, at: ActivationStep, (from, to): (BlockId, BlockId)) {
         self.turn_to(at.frame);
         let Some(Some(facts)) = self.facts.get(at.function as usize) else { return };
         let Some(chosen) = facts.chosen.get(from.0 as usize) else { return };
@@ -243,8 +248,8 @@ impl<V: Variable> Relevant<V> {
         for (successor, variables) in chosen {
             for variable in variables {
                 let pending = match variable {
-                    Number::Local(number) => self.locals.1.of(*number),
-                    Number::Other(number) => self.others.of(*number),
+                    VariableNumber::Local(number) => self.locals.1.of(*number),
+                    VariableNumber::Other(number) => self.others.of(*number),
                 };
                 match pending.binary_search_by_key(&decision, |(decision, _)| *decision) {
                     Ok(at) if *successor == to => _ = pending.remove(at),
@@ -257,7 +262,7 @@ impl<V: Variable> Relevant<V> {
     }
 
     /// A local variable is written as a whole: earlier decisions do not matter any more.
-    pub fn overwrites(&mut self, at: At, variable: &V) {
+    pub fn overwrites(&mut self, at: ActivationStep, variable: &V) {
         let Some(Some(facts)) = self.facts.get(at.function as usize) else { return };
         if let Some(number) = facts.locals.get(variable).copied() {
             self.turn_to(at.frame);

@@ -6,7 +6,7 @@
 use std::collections::HashMap;
 
 use crate::dependence::{Clock, Dependences};
-use crate::rows::Places;
+use crate::rows::RowPlaces;
 use crate::step::Step;
 
 /// The slices of one pass, at most.
@@ -90,7 +90,7 @@ pub fn backward(graph: &Dependences, criteria: &[Vec<(Step, Step)>]) -> Reached 
             last = last.max(*step);
         }
     }
-    let (mut open, mut places) = (Vec::new(), Places::default());
+    let (mut open, mut places) = (Vec::new(), RowPlaces::default());
     for step in (1..=last.0.min(graph.n_steps())).rev().map(Step) {
         if slices.of(step) == 0 {
             continue;

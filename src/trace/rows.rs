@@ -1,14 +1,14 @@
 //! The rows of a sparse graph of steps in compressed form: one or two bytes for each edge.
 //!
 //! Rows are stored one after the other. A row begins with its length in bytes. Each edge is a difference: its step minus
-//! the step of the edge before (for the first edge, minus the number of the row). The [`Kind`] is in the two lowest bits.
+//! the step of the edge before (for the first edge, minus the number of the row). The [`DependenceKind`] is in the two lowest bits.
 //! All numbers are LEB128, the variable-length form of DWARF. An index has the place of every 32nd row.
 
 use std::io;
 
-use crate::dependence::Kind;
+use crate::dependence::DependenceKind;
 use crate::spool;
-use crate::spool::{Bytes, Spool};
+use crate::spool::{Spool, SpooledBytes};
 use crate::step::Step;
 
 /// The distance of two rows whose places are in the index.
@@ -16,16 +16,16 @@ const STRIDE: usize = 32;
 
 /// Writes rows, one after the other.
 #[derive(Default)]
-pub struct Writer {
-    bytes: spool::Writer,
+pub struct RowWriter {
+    bytes: spool::SpoolWriter,
     places: Vec<usize>,
     length: usize,
 }
 
-impl Writer {
+impl RowWriter {
     /// With a file for many bytes; all stay in memory without one.
     pub fn new(spool: Option<Spool>) -> Self {
-        Self { bytes: spool::Writer::new(spool), ..Self::default() }
+        Self { bytes: spool::SpoolWriter::new(spool), ..Self::default() }
     }
 
     /// Adds the next row, given as the [`code`]s of its edges.
@@ -51,14 +51,14 @@ impl Writer {
 /// For each step its edges.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Rows {
-    bytes: Bytes,
+    bytes: SpooledBytes,
     places: Vec<usize>,
     length: usize,
 }
 
 /// The places of the rows of one stride.
 #[derive(Debug, Clone, Default)]
-pub struct Places {
+pub struct RowPlaces {
     /// Which stride; 0 is none, they count from 1.
     stride: usize,
     /// By row, the range of its bytes.
@@ -76,27 +76,27 @@ fn first<'r>(rest: &mut &'r [u8]) -> &'r [u8] {
 
 impl Rows {
     /// All rows in order.
-    pub fn all(&self) -> impl Iterator<Item = Row<'_>> {
+    pub fn all(&self) -> impl Iterator<Item = EdgeRow<'_>> {
         let mut rest = self.bytes.as_ref();
-        (0..).take(self.length).map(move |last| Row { bytes: first(&mut rest), last })
+        (0..).take(self.length).map(move |last| EdgeRow { bytes: first(&mut rest), last })
     }
 
     /// The steps at the other ends of the edges of a step, and the kinds of the edges; empty if the graph does not have
     /// the step.
-    pub fn row(&self, step: Step) -> Row<'_> {
+    pub fn row(&self, step: Step) -> EdgeRow<'_> {
         let index = step.0 as usize;
         let Some(place) = self.places.get(index / STRIDE).filter(|_| index < self.length) else {
-            return Row { bytes: &[], last: step.0 };
+            return EdgeRow { bytes: &[], last: step.0 };
         };
         let mut rest = &self.bytes.as_ref()[*place..];
         for _ in 0..index % STRIDE {
             first(&mut rest);
         }
-        Row { bytes: first(&mut rest), last: step.0 }
+        EdgeRow { bytes: first(&mut rest), last: step.0 }
     }
 
     /// The same as [`row`](Self::row), for many rows near each other: `places` keeps what was found before.
-    pub fn near(&self, step: Step, places: &mut Places) -> Row<'_> {
+    pub fn near(&self, step: Step, places: &mut RowPlaces) -> EdgeRow<'_> {
         let index = step.0 as usize;
         let stride = index / STRIDE + 1;
         let bytes = self.bytes.as_ref();
@@ -111,7 +111,7 @@ impl Rows {
             }
         }
         let range = places.rows.get(index % STRIDE).copied();
-        Row { bytes: range.and_then(|(begin, end)| bytes.get(begin..end)).unwrap_or_default(), last: step.0 }
+        EdgeRow { bytes: range.and_then(|(begin, end)| bytes.get(begin..end)).unwrap_or_default(), last: step.0 }
     }
 
     /// The bytes of all rows and of their index.
@@ -127,13 +127,13 @@ impl Rows {
 
 /// The edges of one step.
 #[derive(Debug, Clone)]
-pub struct Row<'r> {
+pub struct EdgeRow<'r> {
     bytes: &'r [u8],
     last: u32,
 }
 
-impl Iterator for Row<'_> {
-    type Item = (Step, Kind);
+impl Iterator for EdgeRow<'_> {
+    type Item = (Step, DependenceKind);
 
     #[inline]
     fn next(&mut self) -> Option<Self::Item> {
@@ -142,13 +142,13 @@ impl Iterator for Row<'_> {
         }
         let code = take(&mut self.bytes);
         self.last = there(self.last, code >> 2);
-        Some((Step(self.last), Kind::of(code)))
+        Some((Step(self.last), DependenceKind::of(code)))
     }
 }
 
 /// The number that is stored for an edge. `last` is the step of the edge before, or the row itself.
 #[inline]
-pub fn code(last: u32, other: Step, kind: Kind) -> u64 {
+pub fn code(last: u32, other: Step, kind: DependenceKind) -> u64 {
     way(last, other.0) << 2 | kind as u64
 }
 
@@ -215,9 +215,9 @@ mod tests {
             bytes.len()
         };
         for other in [5, 0, 10, 20] {
-            assert_eq!(size(code(10, Step(other), Kind::Control)), 1, "{other}");
+            assert_eq!(size(code(10, Step(other), DependenceKind::Control)), 1, "{other}");
         }
-        assert_eq!(size(code(10, Step(1000), Kind::Data)), 2);
-        assert_eq!(size(code(u32::MAX, Step::START, Kind::Data)), 5);
+        assert_eq!(size(code(10, Step(1000), DependenceKind::Data)), 2);
+        assert_eq!(size(code(u32::MAX, Step::START, DependenceKind::Data)), 5);
     }
 }

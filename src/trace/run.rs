@@ -7,7 +7,7 @@ use crate::step::Step;
 
 /// A call that the outside of the program can observe.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Said {
+pub struct ObservableCall {
     /// The step of the call.
     pub step: Step,
     /// The number of steps that had begun at this point.
@@ -16,14 +16,14 @@ pub struct Said {
     pub function: Arc<str>,
     /// The arguments: numbers, and strings behind pointers. The values of other pointers are left out, because they differ
     /// between two runs.
-    pub words: Vec<Word>,
+    pub words: Vec<RunArgument>,
     /// The text, if it is known.
     pub text: Option<Vec<u8>>,
 }
 
 /// An argument.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Word {
+pub enum RunArgument {
     /// A number.
     Number(u64),
     /// A string.
@@ -32,7 +32,7 @@ pub enum Word {
     Pointer,
 }
 
-impl Said {
+impl ObservableCall {
     /// Whether both arguments are equal.
     pub fn is_same(&self, other: &Self) -> bool {
         match (&self.text, &other.text) {
@@ -44,7 +44,7 @@ impl Said {
 
 /// A write by a step after later steps had begun.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Late {
+pub struct LateWrite {
     /// The address.
     pub address: u64,
     /// The length in bytes.
@@ -91,9 +91,9 @@ pub struct Run {
     /// For each step: the number of steps at the point where it continued after later steps had begun; 0 if it did not.
     pub returns: Vec<u32>,
     /// The writes of these steps after that point: by step, then in order.
-    pub late: Vec<(u32, Late)>,
+    pub late: Vec<(u32, LateWrite)>,
     /// The observable calls, in order.
-    pub said: Vec<Said>,
+    pub said: Vec<ObservableCall>,
     /// The last step of `main`, if that returned; in C++ the program goes on after it.
     pub main_end: Option<Step>,
     /// What functions of the library left in memory without a record (`read`, `fgets`, `sscanf`, `qsort`), as far as it was read
@@ -139,7 +139,7 @@ impl Run {
 
 /// Where a step stands when it begins.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Stand {
+pub struct StepStand {
     /// The number of its activation.
     pub frame: u64,
     /// Its control dependence; [`Step::START`] for none.
@@ -158,7 +158,7 @@ pub struct Stand {
 
 /// Takes down where the steps of a run stand, in order: what an outline of it has.
 #[derive(Debug, Default)]
-pub struct Outline {
+pub struct OutlineReader {
     /// The run so far.
     pub run: Run,
     /// By step: the statement and the activation of a decision; `u32::MAX` and 0 for other steps.
@@ -167,7 +167,7 @@ pub struct Outline {
     last_thread: Option<u32>,
 }
 
-impl Outline {
+impl OutlineReader {
     /// Before the first step.
     pub fn new() -> Self {
         let mut outline = Self::default();
@@ -185,7 +185,7 @@ impl Outline {
     }
 
     /// The decision of the iteration before: another instance of the same one, in whose region it is.
-    fn sibling(&self, stand: &Stand, statement: u32) -> Option<u32> {
+    fn sibling(&self, stand: &StepStand, statement: u32) -> Option<u32> {
         let mut around = stand.decider.0;
         loop {
             match self.decisions[around as usize] {
@@ -201,7 +201,7 @@ impl Outline {
     }
 
     /// A step begins.
-    pub fn step(&mut self, stand: &Stand) {
+    pub fn step(&mut self, stand: &StepStand) {
         let sibling = stand.decision.and_then(|statement| self.sibling(stand, statement));
         let leader = sibling.map_or(stand.decider.0, |sibling| self.run.leaders[sibling as usize]);
         let frame = u32::try_from(stand.frame).unwrap_or(u32::MAX);

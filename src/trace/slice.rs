@@ -7,8 +7,8 @@
 
 use std::collections::HashMap;
 
-use crate::dependence::{Clock, Dependences, Kind};
-use crate::rows::Places;
+use crate::dependence::{Clock, DependenceKind, Dependences};
+use crate::rows::RowPlaces;
 use crate::step::{Step, Steps};
 
 /// The kinds of dependence that a slice follows. Data dependence is always one of them.
@@ -26,19 +26,19 @@ impl Kinds {
     /// All kinds.
     pub const ALL: Self = Self { address: true, control: true, potential: true };
 
-    fn has(self, kind: Kind) -> bool {
+    fn has(self, kind: DependenceKind) -> bool {
         match kind {
-            Kind::Data => true,
-            Kind::Address => self.address,
-            Kind::Control => self.control,
-            Kind::Potential => self.potential,
+            DependenceKind::Data => true,
+            DependenceKind::Address => self.address,
+            DependenceKind::Control => self.control,
+            DependenceKind::Potential => self.potential,
         }
     }
 }
 
 /// One of the values that a step used, if the slice begins with it alone.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Part {
+pub struct UsedPart {
     /// The step.
     pub step: Step,
     /// The steps that computed the value.
@@ -47,7 +47,7 @@ pub struct Part {
     pub others: Vec<Step>,
 }
 
-impl Part {
+impl UsedPart {
     /// The criteria of its backward slice. The step itself is a part of the slice, too.
     pub fn criteria(&self, graph: &Dependences, kinds: Kinds) -> Vec<(Step, Step)> {
         let others = if kinds.address { &self.others[..] } else { &[] };
@@ -71,7 +71,7 @@ pub fn backward(graph: &Dependences, criteria: &[(Step, Step)], kinds: Kinds) ->
     for (step, until) in criteria.iter().filter(|(step, _)| *step != Step::START) {
         slice.reach(*step, || graph.clock(*until));
     }
-    let (mut open, mut places) = (Vec::new(), Places::default());
+    let (mut open, mut places) = (Vec::new(), RowPlaces::default());
     for step in (1..=graph.n_steps()).rev().map(Step) {
         if !slice.found.contains(step) {
             continue;
@@ -162,7 +162,7 @@ mod tests {
     use crate::dependence::tests::{noted, run};
 
     /// The steps that a step has an effect on: those that used its value, or that of one of them, after it got there.
-    fn effects(edges: &[(Step, Step, Kind)], from: Step, kinds: Kinds) -> BTreeSet<Step> {
+    fn effects(edges: &[(Step, Step, DependenceKind)], from: Step, kinds: Kinds) -> BTreeSet<Step> {
         let mut found = BTreeSet::from([from]);
         for (user, maker, kind) in edges {
             if kinds.has(*kind) && found.contains(maker) {

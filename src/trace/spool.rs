@@ -31,7 +31,7 @@ pub struct Spool {
 
 /// Writes bytes.
 #[derive(Default)]
-pub struct Writer {
+pub struct SpoolWriter {
     spool: Option<Spool>,
     store: Option<Box<dyn Store>>,
     /// All bytes, or those that are not in the file yet.
@@ -41,7 +41,7 @@ pub struct Writer {
     error: Option<io::Error>,
 }
 
-impl Writer {
+impl SpoolWriter {
     /// With a file for many bytes; all stay in memory without one.
     pub fn new(spool: Option<Spool>) -> Self {
         Self { spool, ..Self::default() }
@@ -97,35 +97,35 @@ impl Writer {
     /// All bytes.
     ///
     /// Errors: the file could not be written.
-    pub fn finish(mut self) -> io::Result<Bytes> {
+    pub fn finish(mut self) -> io::Result<SpooledBytes> {
         if self.store.is_some() {
             self.spill();
         }
         match (self.error, self.store) {
             (Some(error), _) => Err(error),
-            (None, Some(store)) => store.finish().map(Bytes::Mapped),
-            (None, None) => Ok(Bytes::Memory(self.buffer)),
+            (None, Some(store)) => store.finish().map(SpooledBytes::Mapped),
+            (None, None) => Ok(SpooledBytes::Memory(self.buffer)),
         }
     }
 }
 
 /// Bytes that are read.
 #[derive(Clone)]
-pub enum Bytes {
+pub enum SpooledBytes {
     /// In memory.
     Memory(Vec<u8>),
     /// In a file.
     Mapped(Mapped),
 }
 
-impl Bytes {
+impl SpooledBytes {
     /// Whether they are in a file.
     pub fn is_mapped(&self) -> bool {
         matches!(self, Self::Mapped(_))
     }
 }
 
-impl AsRef<[u8]> for Bytes {
+impl AsRef<[u8]> for SpooledBytes {
     #[inline]
     fn as_ref(&self) -> &[u8] {
         match self {
@@ -135,21 +135,21 @@ impl AsRef<[u8]> for Bytes {
     }
 }
 
-impl PartialEq for Bytes {
+impl PartialEq for SpooledBytes {
     fn eq(&self, other: &Self) -> bool {
         self.as_ref() == other.as_ref()
     }
 }
 
-impl Eq for Bytes {}
+impl Eq for SpooledBytes {}
 
-impl Default for Bytes {
+impl Default for SpooledBytes {
     fn default() -> Self {
         Self::Memory(Vec::new())
     }
 }
 
-impl fmt::Debug for Bytes {
+impl fmt::Debug for SpooledBytes {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} bytes", self.as_ref().len())
     }

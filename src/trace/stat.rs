@@ -22,16 +22,16 @@ pub struct Stat {
     /// Calls of functions that were recorded.
     pub n_calls: u64,
     /// Blocks of the heap, or objects.
-    pub heap: Heap,
+    pub heap: HeapCounts,
     /// How well the replayed run agrees with what was recorded.
-    pub check: Check,
+    pub check: ValueCheck,
     /// Functions without a model, and how often each was called; the most called first.
     pub unmodelled: Vec<(String, u64)>,
 }
 
 /// Blocks of the heap.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Heap {
+pub struct HeapCounts {
     /// Those that were made.
     pub n_made: u64,
     /// Those that were not freed.
@@ -40,7 +40,7 @@ pub struct Heap {
 
 /// The check of values: what is read must be what was written last.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Check {
+pub struct ValueCheck {
     /// Reads of memory.
     pub n_reads: u64,
     /// Those that found other bytes than were written last.

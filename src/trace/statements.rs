@@ -20,7 +20,7 @@ pub struct Initial {
 
 /// A statement of the source that ran.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Statement {
+pub struct ExecutedStatement {
     /// The function, by its name in the source.
     pub function: Arc<str>,
     /// The place.
@@ -34,7 +34,7 @@ pub struct Statement {
 }
 
 /// The executed statements, and the functions whose effects are not known.
-pub type StatementCounts = (Vec<Statement>, BTreeSet<Arc<str>>);
+pub type StatementCounts = (Vec<ExecutedStatement>, BTreeSet<Arc<str>>);
 
 /// Counts the steps of statements; a watcher of each language tells it the steps.
 pub struct StatementCounter<'c> {
@@ -67,7 +67,7 @@ impl<'c> StatementCounter<'c> {
         let index = *self.known.entry((function, statement)).or_insert_with(|| {
             let (function, place) = place();
             let inside = vec![(0, Step::START); self.sets.len()];
-            found.push(Statement { function, place, n_steps: 0, inside, nearest: u32::MAX });
+            found.push(ExecutedStatement { function, place, n_steps: 0, inside, nearest: u32::MAX });
             found.len() - 1
         });
         let statement = &mut found[index];

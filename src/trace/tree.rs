@@ -9,7 +9,7 @@ use crate::step::Step;
 
 /// What a node is.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Kind {
+pub enum NodeKind {
     /// A call of a function of the program.
     Call {
         /// The function.
@@ -32,9 +32,9 @@ pub enum Kind {
 
 /// A call or a loop.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Node {
+pub struct CallNode {
     /// What it is.
-    pub kind: Kind,
+    pub kind: NodeKind,
     /// Its first step.
     pub step: Step,
     /// Its last step.
@@ -44,23 +44,23 @@ pub struct Node {
     /// For what is in a loop: in which iteration, from 1.
     pub iteration: Option<u64>,
     /// What is in it, in order.
-    pub children: Vec<Node>,
+    pub children: Vec<CallNode>,
     /// How many more there are directly in it that are left out.
     pub n_more: u64,
 }
 
 /// How much of a tree is wanted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Limits {
+pub struct TreeLimits {
     /// Nodes below each other.
     pub depth: usize,
     /// Nodes beside each other.
     pub width: usize,
 }
 
-impl Node {
+impl CallNode {
     /// A node that begins with a step.
-    pub fn new(kind: Kind, step: Step, place: Option<Place>) -> Self {
+    pub fn new(kind: NodeKind, step: Step, place: Option<Place>) -> Self {
         Self { kind, step, last: step, place, iteration: None, children: Vec::new(), n_more: 0 }
     }
 }
@@ -72,7 +72,7 @@ pub struct OpenNode<T> {
     /// Its head if it is a loop.
     pub head: Option<BlockId>,
     /// The node; `None` if it is not wanted.
-    pub node: Option<Node>,
+    pub node: Option<CallNode>,
     /// The iterations of a loop so far.
     pub n_iterations: u64,
     /// What a language knows of it besides.
@@ -81,15 +81,15 @@ pub struct OpenNode<T> {
 
 /// A tree that grows while a run is replayed.
 pub struct GrowingTree<T> {
-    limits: Limits,
+    limits: TreeLimits,
     open: HashMap<u32, Vec<OpenNode<T>>>,
     /// The nodes that no open node has, by thread, and how many are left out.
-    pub roots: BTreeMap<u32, (Vec<Node>, u64)>,
+    pub roots: BTreeMap<u32, (Vec<CallNode>, u64)>,
 }
 
 impl<T> GrowingTree<T> {
     /// An empty tree.
-    pub fn new(limits: Limits) -> Self {
+    pub fn new(limits: TreeLimits) -> Self {
         Self { limits, open: HashMap::new(), roots: BTreeMap::new() }
     }
 
@@ -136,7 +136,7 @@ impl<T> GrowingTree<T> {
     /// Adds a node that has ended to the last open one; `None` is one that is not wanted.
     ///
     /// - `n_begun`: how many iterations are counted that have not ended.
-    pub fn add(&mut self, thread: u32, node: Option<Node>, n_begun: u64) {
+    pub fn add(&mut self, thread: u32, node: Option<CallNode>, n_begun: u64) {
         let last = self.open.get_mut(&thread).and_then(|open| open.last_mut());
         let last_iteration = last.as_ref().filter(|last| last.head.is_some()).map(|last| last.n_iterations);
         let iteration = last_iteration.map(|n_iterations| n_iterations.saturating_sub(n_begun));
@@ -149,15 +149,15 @@ impl<T> GrowingTree<T> {
             }
         };
         match node {
-            Some(node) => children.push(Node { iteration, ..node }),
+            Some(node) => children.push(CallNode { iteration, ..node }),
             None => *n_more += 1,
         }
     }
 
     /// The nodes that no other one has, in order, and how many are left out.
-    pub fn end(self) -> (Vec<Node>, u64) {
+    pub fn end(self) -> (Vec<CallNode>, u64) {
         let n_more = self.roots.values().map(|(_, n_more)| n_more).sum();
-        let mut roots: Vec<Node> = self.roots.into_values().flat_map(|(roots, _)| roots).collect();
+        let mut roots: Vec<CallNode> = self.roots.into_values().flat_map(|(roots, _)| roots).collect();
         roots.sort_by_key(|root| root.step);
         (roots, n_more)
     }

@@ -4,8 +4,8 @@ use crate::step::Step;
 
 /// What a debugger must know about a step: 16 bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Row {
-    /// Its place in a list of places; [`Row::NOWHERE`] for one at which nobody stops, such as the entry of a function.
+pub struct WalkRow {
+    /// Its place in a list of places; [`WalkRow::NOWHERE`] for one at which nobody stops, such as the entry of a function.
     pub place: u32,
     /// The activation of its function.
     pub frame: u32,
@@ -15,14 +15,14 @@ pub struct Row {
     pub thread: u32,
 }
 
-impl Row {
+impl WalkRow {
     /// No place.
     pub const NOWHERE: u32 = u32::MAX;
 }
 
 /// A direction in time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Time {
+pub enum TimeDirection {
     /// Towards the end.
     Forward,
     /// Towards the beginning.
@@ -31,7 +31,7 @@ pub enum Time {
 
 /// How a search ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Sought {
+pub enum SearchOutcome {
     /// With this step.
     Found(Step),
     /// There is none.
@@ -53,21 +53,21 @@ pub enum Stride {
 
 /// The rows of all steps; that of step 1 is the first.
 #[derive(Debug, Clone, Default)]
-pub struct Walk {
-    /// See [`Row`].
-    pub rows: Vec<Row>,
+pub struct StepWalk {
+    /// See [`WalkRow`].
+    pub rows: Vec<WalkRow>,
 }
 
-impl Walk {
+impl StepWalk {
     /// The row of a step; `None` if there is no such step.
-    pub fn row(&self, step: Step) -> Option<&Row> {
+    pub fn row(&self, step: Step) -> Option<&WalkRow> {
         self.rows.get((step.0 as usize).checked_sub(1)?)
     }
 
     /// The next step in this direction at which a walk from `from` stops; `None` if the run ends before.
     ///
     /// Cost: looks at each row in between.
-    pub fn walk(&self, from: Step, stride: Stride, time: Time) -> Option<Step> {
+    pub fn walk(&self, from: Step, stride: Stride, time: TimeDirection) -> Option<Step> {
         let here = *self.row(from)?;
         self.find(from, time, |row| {
             row.thread == here.thread
@@ -81,26 +81,26 @@ impl Walk {
 
     /// The first step at which one can stop.
     pub fn first(&self) -> Option<Step> {
-        self.find(Step::START, Time::Forward, |_| true)
+        self.find(Step::START, TimeDirection::Forward, |_| true)
     }
 
     /// The last step at which one can stop.
     pub fn last(&self) -> Option<Step> {
-        self.find(Step(u32::try_from(self.rows.len()).ok()?.checked_add(1)?), Time::Backward, |_| true)
+        self.find(Step(u32::try_from(self.rows.len()).ok()?.checked_add(1)?), TimeDirection::Backward, |_| true)
     }
 
     /// The steps at these places, ascending.
     pub fn at(&self, is_wanted: impl Fn(u32) -> bool) -> Vec<Step> {
         let rows = (1..).map(Step).zip(&self.rows);
-        rows.filter(|(_, row)| row.place != Row::NOWHERE && is_wanted(row.place)).map(|(step, _)| step).collect()
+        rows.filter(|(_, row)| row.place != WalkRow::NOWHERE && is_wanted(row.place)).map(|(step, _)| step).collect()
     }
 
-    fn find(&self, from: Step, time: Time, is_wanted: impl Fn(&Row) -> bool) -> Option<Step> {
-        let is_wanted = |row: &Row| row.place != Row::NOWHERE && is_wanted(row);
+    fn find(&self, from: Step, time: TimeDirection, is_wanted: impl Fn(&WalkRow) -> bool) -> Option<Step> {
+        let is_wanted = |row: &WalkRow| row.place != WalkRow::NOWHERE && is_wanted(row);
         let from = from.0 as usize;
         let index = match time {
-            Time::Forward => from + self.rows.get(from..)?.iter().position(is_wanted)?,
-            Time::Backward => self.rows.get(..from.checked_sub(1)?)?.iter().rposition(is_wanted)?,
+            TimeDirection::Forward => from + self.rows.get(from..)?.iter().position(is_wanted)?,
+            TimeDirection::Backward => self.rows.get(..from.checked_sub(1)?)?.iter().rposition(is_wanted)?,
         };
         u32::try_from(index + 1).ok().map(Step)
     }
@@ -109,10 +109,10 @@ impl Walk {
 /// The next of these steps in a direction, without `from` itself.
 ///
 /// - `hits`: ascending.
-pub fn next_hit(hits: &[Step], from: Step, time: Time) -> Option<Step> {
+pub fn next_hit(hits: &[Step], from: Step, time: TimeDirection) -> Option<Step> {
     match time {
-        Time::Forward => hits.get(hits.partition_point(|hit| *hit <= from)).copied(),
-        Time::Backward => hits[..hits.partition_point(|hit| *hit < from)].last().copied(),
+        TimeDirection::Forward => hits.get(hits.partition_point(|hit| *hit <= from)).copied(),
+        TimeDirection::Backward => hits[..hits.partition_point(|hit| *hit < from)].last().copied(),
     }
 }
 
@@ -121,41 +121,42 @@ mod tests {
     use super::*;
 
     /// `main` (frame 0) calls a function twice; its entry is no place to stop at.
-    fn walk() -> Walk {
-        let row = |(place, frame, depth)| Row { place, frame, depth, thread: 1 };
-        let rows = [(0, 0, 1), (1, 0, 1), (Row::NOWHERE, 1, 2), (5, 1, 2), (6, 1, 2), (Row::NOWHERE, 2, 2), (5, 2, 2)];
-        let mut rows: Vec<Row> = rows.into_iter().map(row).collect();
-        rows.push(Row { place: 9, frame: 3, depth: 1, thread: 2 });
-        rows.push(Row { place: 2, frame: 0, depth: 1, thread: 1 });
-        Walk { rows }
+    fn walk() -> StepWalk {
+        let row = |(place, frame, depth)| WalkRow { place, frame, depth, thread: 1 };
+        let rows =
+            [(0, 0, 1), (1, 0, 1), (WalkRow::NOWHERE, 1, 2), (5, 1, 2), (6, 1, 2), (WalkRow::NOWHERE, 2, 2), (5, 2, 2)];
+        let mut rows: Vec<WalkRow> = rows.into_iter().map(row).collect();
+        rows.push(WalkRow { place: 9, frame: 3, depth: 1, thread: 2 });
+        rows.push(WalkRow { place: 2, frame: 0, depth: 1, thread: 1 });
+        StepWalk { rows }
     }
 
     #[test]
     fn a_walk_goes_into_over_and_out_of_calls_both_ways() {
         let go = |from, stride, time| walk().walk(Step(from), stride, time).map(|step| step.0);
-        assert_eq!(go(2, Stride::Into, Time::Forward), Some(4));
-        assert_eq!(go(2, Stride::Over, Time::Forward), Some(9));
-        assert_eq!(go(4, Stride::Out, Time::Forward), Some(9));
-        assert_eq!(go(9, Stride::Over, Time::Backward), Some(2));
-        assert_eq!(go(9, Stride::Into, Time::Backward), Some(7));
-        assert_eq!(go(7, Stride::Over, Time::Backward), Some(2));
-        assert_eq!(go(7, Stride::Out, Time::Backward), Some(2));
-        assert_eq!(go(5, Stride::Over, Time::Forward), Some(9));
-        assert_eq!(go(9, Stride::Into, Time::Forward), None);
-        assert_eq!(go(1, Stride::Into, Time::Backward), None);
-        assert_eq!(go(0, Stride::Into, Time::Forward), None);
-        assert_eq!(go(99, Stride::Into, Time::Backward), None);
+        assert_eq!(go(2, Stride::Into, TimeDirection::Forward), Some(4));
+        assert_eq!(go(2, Stride::Over, TimeDirection::Forward), Some(9));
+        assert_eq!(go(4, Stride::Out, TimeDirection::Forward), Some(9));
+        assert_eq!(go(9, Stride::Over, TimeDirection::Backward), Some(2));
+        assert_eq!(go(9, Stride::Into, TimeDirection::Backward), Some(7));
+        assert_eq!(go(7, Stride::Over, TimeDirection::Backward), Some(2));
+        assert_eq!(go(7, Stride::Out, TimeDirection::Backward), Some(2));
+        assert_eq!(go(5, Stride::Over, TimeDirection::Forward), Some(9));
+        assert_eq!(go(9, Stride::Into, TimeDirection::Forward), None);
+        assert_eq!(go(1, Stride::Into, TimeDirection::Backward), None);
+        assert_eq!(go(0, Stride::Into, TimeDirection::Forward), None);
+        assert_eq!(go(99, Stride::Into, TimeDirection::Backward), None);
     }
 
     #[test]
     fn the_ends_and_the_hits_of_a_run_are_found() {
         assert_eq!((walk().first(), walk().last()), (Some(Step(1)), Some(Step(9))));
-        assert_eq!(Walk::default().last(), None);
+        assert_eq!(StepWalk::default().last(), None);
         let hits = walk().at(|place| place == 5);
         assert_eq!(hits, [Step(4), Step(7)]);
-        assert_eq!(next_hit(&hits, Step(4), Time::Forward), Some(Step(7)));
-        assert_eq!(next_hit(&hits, Step(7), Time::Forward), None);
-        assert_eq!(next_hit(&hits, Step(7), Time::Backward), Some(Step(4)));
-        assert_eq!(next_hit(&hits, Step(4), Time::Backward), None);
+        assert_eq!(next_hit(&hits, Step(4), TimeDirection::Forward), Some(Step(7)));
+        assert_eq!(next_hit(&hits, Step(7), TimeDirection::Forward), None);
+        assert_eq!(next_hit(&hits, Step(7), TimeDirection::Backward), Some(Step(4)));
+        assert_eq!(next_hit(&hits, Step(4), TimeDirection::Backward), None);
     }
 }

@@ -35,10 +35,10 @@ pub struct Lease {
 
 /// Who has a lease.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Held(pub String);
+pub struct LeaseHolder(pub String);
 
 /// Takes the lease of this name in a directory, which is made if it is not there.
-pub fn take(directory: &Path, name: &str) -> io::Result<Result<Lease, Held>> {
+pub fn take(directory: &Path, name: &str) -> io::Result<Result<Lease, LeaseHolder>> {
     lease(directory, name, &owner(), STALE)
 }
 
@@ -47,7 +47,7 @@ fn owner() -> String {
     format!("{host}, process {}", std::process::id())
 }
 
-fn lease(directory: &Path, name: &str, owner: &str, stale: Duration) -> io::Result<Result<Lease, Held>> {
+fn lease(directory: &Path, name: &str, owner: &str, stale: Duration) -> io::Result<Result<Lease, LeaseHolder>> {
     fs::create_dir_all(directory)?;
     let path = directory.join(format!("{name}.lease"));
     let mut has_taken_over = false;
@@ -70,7 +70,7 @@ fn lease(directory: &Path, name: &str, owner: &str, stale: Duration) -> io::Resu
             let written = metadata.modified()?;
             Ok(now.duration_since(written).unwrap_or_else(|error| error.duration().saturating_sub(stale)))
         };
-        let held = || Held(holder(&path));
+        let held = || LeaseHolder(holder(&path));
         match age(&path) {
             Ok(age) if age < stale || has_taken_over => return Ok(Err(held())),
             Ok(_) => {}
@@ -173,7 +173,7 @@ mod tests {
         let directory = tempfile::tempdir().unwrap();
         let take = |owner: &str| lease(directory.path(), "a", owner, STALE).unwrap();
         let first = take("one").ok().unwrap();
-        assert_eq!(take("two").err(), Some(Held("one".to_owned())));
+        assert_eq!(take("two").err(), Some(LeaseHolder("one".to_owned())));
         assert!(lease(directory.path(), "b", "two", STALE).unwrap().is_ok());
         drop(first);
         assert!(take("two").is_ok());
@@ -216,7 +216,7 @@ mod tests {
         fs::remove_dir(&path).unwrap();
         fs::write(&path, vec![0; 1000]).unwrap();
         let held = lease(directory.path(), "a", "one", STALE).unwrap().err();
-        assert_eq!(held, Some(Held("unknown".to_owned())));
+        assert_eq!(held, Some(LeaseHolder("unknown".to_owned())));
         File::options().write(true).open(&path).unwrap().set_modified(SystemTime::now() + 9 * STALE).unwrap();
         assert!(lease(directory.path(), "a", "one", STALE).unwrap().is_ok());
     }

@@ -51,7 +51,7 @@ mod tests {
     use std::fs;
 
     use super::*;
-    use idd_trace::dependence::{Kind, Notes};
+    use idd_trace::dependence::{DependenceKind, Notes};
     use idd_trace::slice::{Kinds, backward, forward};
     use idd_trace::step::Step;
 
@@ -62,10 +62,10 @@ mod tests {
             let mut notes = Notes::new(Some(with_limit(place.path(), limit_bytes)));
             for step in 1..=300_000_u32 {
                 notes.step(Step(step / 3));
-                notes.uses(Step(step), Step(step / 2), Kind::Data);
-                notes.uses(Step(step), Step(step.saturating_sub(step % 100)), Kind::Address);
+                notes.uses(Step(step), Step(step / 2), DependenceKind::Data);
+                notes.uses(Step(step), Step(step.saturating_sub(step % 100)), DependenceKind::Address);
                 // A step that waited.
-                notes.uses(Step(step.saturating_sub(step % 7)), Step(step), Kind::Data);
+                notes.uses(Step(step.saturating_sub(step % 7)), Step(step), DependenceKind::Data);
             }
             notes.pack().unwrap()
         };

@@ -29,7 +29,7 @@ pub struct TidyError {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Kind {
+enum IrregularKind {
     Directory,
     File,
     /// Either.
@@ -44,7 +44,7 @@ enum Kind {
 pub fn tidy(idd_directory: &Path) -> Result<Vec<SetAside>, TidyError> {
     let mut found = Vec::new();
     let Ok(metadata) = idd_directory.symlink_metadata() else { return Ok(found) };
-    if is_usable(idd_directory, metadata.file_type(), Kind::Directory, idd_directory, &mut found)? {
+    if is_usable(idd_directory, metadata.file_type(), IrregularKind::Directory, idd_directory, &mut found)? {
         below(idd_directory, &mut Vec::new(), idd_directory, &mut found)?;
     }
     Ok(found)
@@ -57,8 +57,8 @@ fn below(directory: &Path, names: &mut Vec<String>, top: &Path, found: &mut Vec<
         let Ok(file_type) = entry.file_type() else { continue };
         names.push(entry.file_name().to_string_lossy().into_owned());
         let kind = expected(&names.iter().map(String::as_str).collect::<Vec<_>>());
-        let is_usable = kind == Kind::Foreign || is_usable(&entry.path(), file_type, kind, top, found)?;
-        if is_usable && kind != Kind::Foreign && file_type.is_dir() {
+        let is_usable = kind == IrregularKind::Foreign || is_usable(&entry.path(), file_type, kind, top, found)?;
+        if is_usable && kind != IrregularKind::Foreign && file_type.is_dir() {
             below(&entry.path(), names, top, found)?;
         }
         names.pop();
@@ -67,33 +67,35 @@ fn below(directory: &Path, names: &mut Vec<String>, top: &Path, found: &mut Vec<
 }
 
 /// The allowed kind of entry at a place, by the names on the path to it.
-fn expected(names: &[&str]) -> Kind {
+fn expected(names: &[&str]) -> IrregularKind {
     match names {
-        [name] if name.contains(".damaged-") => Kind::Foreign,
+        [name] if name.contains(".damaged-") => IrregularKind::Foreign,
         ["segments" | "objects.git" | "cache.sled" | "recordings"]
         | ["recordings", _]
         | ["objects.git", "objects" | "refs" | "worktrees"]
-        | ["objects.git", "worktrees", _] => Kind::Directory,
+        | ["objects.git", "worktrees", _] => IrregularKind::Directory,
         // What is written at this moment stands beside the directories under a name of its own.
-        ["objects.git", "objects", name] if name.len() == 2 || matches!(*name, "info" | "pack") => Kind::Directory,
+        ["objects.git", "objects", name] if name.len() == 2 || matches!(*name, "info" | "pack") => {
+            IrregularKind::Directory
+        }
         ["lock" | "cache.lock" | "session.json" | "recorder" | "fix.patch" | "report.html"]
         | ["segments", _]
         | ["objects.git", "HEAD" | "config" | "packed-refs"]
-        | ["objects.git", "objects", _, _] => Kind::File,
-        _ => Kind::Any,
+        | ["objects.git", "objects", _, _] => IrregularKind::File,
+        _ => IrregularKind::Any,
     }
 }
 
 fn is_usable(
     path: &Path,
     file_type: FileType,
-    kind: Kind,
+    kind: IrregularKind,
     top: &Path,
     found: &mut Vec<SetAside>,
 ) -> Result<bool, TidyError> {
     let what = match kind {
-        Kind::Directory if file_type.is_file() => "a file in the place of a directory",
-        Kind::File if file_type.is_dir() => "a directory in the place of a file",
+        IrregularKind::Directory if file_type.is_file() => "a file in the place of a directory",
+        IrregularKind::File if file_type.is_dir() => "a directory in the place of a file",
         _ if file_type.is_file() || file_type.is_dir() => return Ok(true),
         _ if file_type.is_symlink() => "a symbolic link",
         _ => "neither a file nor a directory",

@@ -7,7 +7,7 @@ use std::{fs, thread};
 
 use idd_base::outcome::{Ending, Observation, Stage};
 use idd_report::Status;
-use idd_world::journal::{AnswerRecord, Record, Replay, Segment};
+use idd_world::journal::{AnswerRecord, JournalSegment, Record, Replay};
 
 use crate::fixture;
 use crate::fixture::Fixture;
@@ -95,7 +95,7 @@ fn many() -> Fixture {
     let path = segments.find(|path| path.extension().is_some_and(|it| it == "log")).unwrap();
     let replay = Replay::read(&path).unwrap();
     let commit = String::from_utf8(fixture.git(&["rev-parse", "HEAD"])).unwrap();
-    let (mut segment, _) = Segment::reopen(&path).unwrap();
+    let (mut segment, _) = JournalSegment::reopen(&path).unwrap();
     for nth in 0..N_ANSWERS {
         let (sequence, key) = (replay.next_sequence + nth, format!("{nth:064x}"));
         let outcome = ["pass", "fail", "unresolved(build)"][usize::try_from(nth % 3).unwrap()];

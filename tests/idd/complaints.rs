@@ -15,13 +15,13 @@ use idd_base::outcome::TimeLimits;
 use idd_base::sought::Sought;
 use idd_session::context::{Context, Embedding};
 use idd_session::plan::Plan;
-use idd_session::runner::{Runner, Start};
+use idd_session::runner::{Runner, RunnerStart};
 use idd_session::saved;
 use idd_session::talk::Silent;
-use idd_session::tally::Limits;
+use idd_session::tally::HuntLimits;
 use idd_world::cache::Observations;
 use idd_world::repo::{graph, locate, private};
-use idd_world::run::crew::Crew;
+use idd_world::run::local_executor::LocalExecutor;
 use idd_world::run::{Criteria, SignatureMode};
 
 use crate::fixture::Fixture;
@@ -63,13 +63,13 @@ fn ask(fixture: &Fixture, arguments: &[&str], revisions: &[&str]) -> Vec<Answer>
     let plan = Plan::new(args, None, &location, &user, &context).ok().unwrap();
     let saved = saved::open(&plan, &location, None, false).ok().unwrap();
     saved::make_private(&location, &user, plan.bad).ok().unwrap();
-    let start = Start {
+    let start = RunnerStart {
         plan: &plan,
         location: location.clone(),
         segment: saved.segment,
         replay: saved.replay,
         observations: Observations::open(&location.idd_directory()).unwrap().0,
-        executor: Box::new(Crew::new(
+        executor: Box::new(LocalExecutor::new(
             fixture.place().join("sandboxes"),
             private::private_directory(&location.idd_directory()),
             plan.bad,
@@ -79,7 +79,7 @@ fn ask(fixture: &Fixture, arguments: &[&str], revisions: &[&str]) -> Vec<Answer>
         reader: thread::current(),
         talk: &mut Silent,
         audit: None,
-        limits: Limits::default(),
+        limits: HuntLimits::default(),
         before: (Duration::ZERO, saved.spent),
     };
     let criteria = Criteria {

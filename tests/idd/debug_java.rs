@@ -7,8 +7,8 @@ use std::path::Path;
 
 use idd_trace::container::Trace;
 use idd_trace::detail::Detail;
-use idd_trace::java::detail::Focus;
-use idd_trace::java::player::Player;
+use idd_trace::java::detail::JavaFocus;
+use idd_trace::java::player::JavaPlayer;
 use idd_trace::step::Step;
 use serde_json::{Value, json};
 
@@ -615,13 +615,13 @@ fn debug_of_java_begins_at_an_assertion_and_plays_from_checkpoints() {
 
     let file = place.path().join(".git/idd/recordings/0001").join(recording["processes"][0]["file"].as_str().unwrap());
     let trace = Trace::open(Box::new(BufReader::new(File::open(file).unwrap()))).unwrap();
-    let mut player = Player::new(trace).unwrap();
+    let mut player = JavaPlayer::new(trace).unwrap();
     let n_steps = player.n_steps().unwrap();
     for step in [1, n_steps / 2, n_steps - 3, 7] {
         let steps = [Step(step), Step(step + 1)];
         let mut found: Vec<Vec<Detail>> = Vec::new();
         for is_whole in [true, false] {
-            let mut focus = Focus::new(&steps, Step(u32::MAX));
+            let mut focus = JavaFocus::new(&steps, Step(u32::MAX));
             let done = if is_whole { player.replay(&mut focus) } else { player.replay_from(steps[0], &mut focus) };
             done.unwrap();
             found.push(focus.end());

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::rc::Rc;
 
-use idd_trace::native::machine::{Machine, Watch};
-use idd_trace::native::play::Player;
+use idd_trace::native::machine::{NativeMachine, Watch};
+use idd_trace::native::play::NativePlayer;
 use idd_trace::step::Step;
 use idd_world::record::store;
 
@@ -78,7 +78,7 @@ fn post_dominator(ways: &[Vec<usize>], from: usize) -> Option<usize> {
 /// For each block of a function how many can follow, and which ends what it decides.
 type Ends = Rc<[(usize, Option<usize>)]>;
 
-fn ends(machine: &Machine) -> Ends {
+fn ends(machine: &NativeMachine) -> Ends {
     let flow = &machine.frame().unwrap().shape.flow;
     let ways: Vec<Vec<usize>> =
         flow.successors.iter().map(|blocks| blocks.iter().map(|block| block.0 as usize).collect()).collect();
@@ -96,7 +96,7 @@ struct Seen {
 }
 
 impl Seen {
-    fn new(machine: &Machine, ends: Ends) -> Self {
+    fn new(machine: &NativeMachine, ends: Ends) -> Self {
         let caller = machine.frame().unwrap().caller;
         Self { caller, ends, history: Vec::new(), now: 0, last: Step::START }
     }
@@ -121,20 +121,20 @@ struct Oracle {
 }
 
 impl Watch for Oracle {
-    fn enters(&mut self, machine: &Machine) {
+    fn enters(&mut self, machine: &NativeMachine) {
         let frame = machine.frame().unwrap();
         let ends = self.functions.entry(frame.shape.index).or_insert_with(|| ends(machine));
         self.frames.insert(frame.number, Seen::new(machine, Rc::clone(ends)));
     }
 
-    fn block(&mut self, machine: &Machine) {
+    fn block(&mut self, machine: &NativeMachine) {
         let frame = machine.frame().unwrap();
         let seen = self.frames.get_mut(&frame.number).unwrap();
         seen.history.push((seen.now, seen.last));
         seen.now = frame.block.0 as usize;
     }
 
-    fn step(&mut self, machine: &Machine) {
+    fn step(&mut self, machine: &NativeMachine) {
         let frame = machine.frame().unwrap();
         let seen = self.frames.get_mut(&frame.number).unwrap();
         seen.last = frame.step;
@@ -170,7 +170,7 @@ fn check(clang: &str) {
     let place = fixture.place().join("repo/.git/idd/recordings/0001");
     let recording = store::read(&place).unwrap();
     let trace = store::trace(&place, &recording, &recording.processes[0]).unwrap();
-    let mut player = Player::new(trace, store::units(&place, &recording)).unwrap();
+    let mut player = NativePlayer::new(trace, store::units(&place, &recording)).unwrap();
     let mut oracle = Oracle::default();
     assert!(!player.play(&mut oracle).unwrap());
     assert!(oracle.n_steps > 1000, "{}", oracle.n_steps);

@@ -5,7 +5,7 @@ use std::fs;
 
 use idd_base::outcome::Outcome;
 use idd_report::views::views;
-use idd_report::{Change, Commit, Report, Untrusted};
+use idd_report::{Commit, ReducedChange, Report, Untrusted};
 use serde::Deserialize;
 
 use crate::fixture;
@@ -287,7 +287,7 @@ fn set(names: &[String]) -> BTreeSet<String> {
     names.iter().cloned().collect()
 }
 
-fn files(change: &Change) -> BTreeSet<String> {
+fn files(change: &ReducedChange) -> BTreeSet<String> {
     change.files.iter().map(text).collect()
 }
 
@@ -327,7 +327,7 @@ fn a_wrong_report_is_complained_about_field_by_field() {
     let expect = Expect::read(text);
     let mut report = Report::new(idd_report::Status::Range, "");
     report.probes.run = 4;
-    report.change.necessary = Some(Change {
+    report.change.necessary = Some(ReducedChange {
         patch: Untrusted::from("@@ -1 +1 @@ z\n-y\n+z\n".to_owned()),
         lines: 2,
         files: Vec::new(),

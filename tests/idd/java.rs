@@ -4,7 +4,7 @@ use crate::plain;
 use crate::plain::git;
 use idd_trace::container::Trace;
 use idd_trace::java::machine::Nobody;
-use idd_trace::java::player::Player;
+use idd_trace::java::player::JavaPlayer;
 use std::fs;
 use std::fs::File;
 use std::io::BufReader;
@@ -88,7 +88,7 @@ pub fn check_torture(place: &Path, said: &str, n_processes: usize) {
     for process in processes {
         let file = place.join(process["file"].as_str().unwrap());
         let trace = Trace::open(Box::new(BufReader::new(File::open(file).unwrap()))).unwrap();
-        let mut player = Player::new(trace).unwrap();
+        let mut player = JavaPlayer::new(trace).unwrap();
         player.replay(&mut Nobody).unwrap();
         // What was recorded is what the interpretation leads to: ways of decisions, arguments, values of fields.
         let machine = &player.machine;

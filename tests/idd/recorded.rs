@@ -19,9 +19,9 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 
-use idd_world::process::executions::Executions;
-use idd_world::repo::Notice;
-use idd_world::run::executor::{Around, Done, Errand, Executor, Wish};
+use idd_world::process::executions::ExecutedPrograms;
+use idd_world::repo::ConversionNotice;
+use idd_world::run::executor::{Around, Executor, PlaceResult, PlacedJob, Wish};
 use idd_world::run::sandbox::{Probed, SandboxError};
 
 use crate::recorded::asked::{Asked, Places};
@@ -38,7 +38,7 @@ struct Book {
     ran: Record,
     /// Why the hunt cannot be recorded.
     obstacles: BTreeSet<String>,
-    executions: Option<Arc<Executions>>,
+    executions: Option<Arc<ExecutedPrograms>>,
 }
 
 /// Answers the probes of one hunt from a record, and records those that it does not have.
@@ -112,14 +112,14 @@ struct Recorded {
     n_asked: HashMap<Asked, u32>,
     under_way: Vec<UnderWay>,
     /// The answers from the record that were not taken yet.
-    done: VecDeque<Done>,
+    done: VecDeque<PlaceResult>,
     /// Whether products of builds must not be used: the next probe begins from nothing.
     is_spoiled: bool,
 }
 
 impl Recorded {
     /// Runs a probe that is not known.
-    fn run(&mut self, place: usize, errand: Errand, asked: Asked) {
+    fn run(&mut self, place: usize, errand: PlacedJob, asked: Asked) {
         if let Some(executions) = errand.watch.executions() {
             self.recorder.book().executions = Some(executions);
         }
@@ -130,7 +130,7 @@ impl Recorded {
                 under_way.runs = Some((inner_place, asked));
                 self.inner.start(inner_place, errand);
             }
-            Err(error) => self.done.push_back(Done { place, result: Err(error) }),
+            Err(error) => self.done.push_back(PlaceResult { place, result: Err(error) }),
         }
     }
 
@@ -174,7 +174,7 @@ impl Executor for Recorded {
         None
     }
 
-    fn start(&mut self, place: usize, mut errand: Errand) {
+    fn start(&mut self, place: usize, mut errand: PlacedJob) {
         errand.job.is_clean |= mem::take(&mut self.is_spoiled);
         let first = Asked::of(&errand.job, &errand.commands, &self.recorder.places);
         let nth = self.n_asked.entry(first.clone()).or_default();
@@ -192,18 +192,18 @@ impl Executor for Recorded {
         errand.watch.starting();
         let is_interrupted = errand.watch.is_interrupted();
         let probed = (!is_interrupted).then_some(probed);
-        self.done.push_back(Done { place, result: Ok(probed) });
+        self.done.push_back(PlaceResult { place, result: Ok(probed) });
     }
 
-    fn poll(&mut self, at_most: Duration) -> Option<Done> {
+    fn poll(&mut self, at_most: Duration) -> Option<PlaceResult> {
         let done = self.done.pop_front().or_else(|| {
-            let Done { place: inner_place, result } = self.inner.poll(at_most)?;
+            let PlaceResult { place: inner_place, result } = self.inner.poll(at_most)?;
             let is_its = |it: &UnderWay| it.runs.as_ref().is_some_and(|(place, _)| *place == inner_place);
             let under_way = self.under_way.iter_mut().find(|it| is_its(it)).expect("a probe that runs");
             let (_, asked) = under_way.runs.take().expect("a probe that runs");
             let place = under_way.place;
             let result = result.map(|probed| probed.map(|probed| self.recorded(&asked, probed)));
-            Some(Done { place, result })
+            Some(PlaceResult { place, result })
         })?;
         self.under_way.retain(|it| it.place != done.place);
         Some(done)
@@ -213,7 +213,7 @@ impl Executor for Recorded {
         self.inner.directories()
     }
 
-    fn notices(&self) -> BTreeSet<Notice> {
+    fn notices(&self) -> BTreeSet<ConversionNotice> {
         let notices = self.inner.notices();
         if !notices.is_empty() {
             self.recorder.book().obstacles.insert("the trees have unsupported attributes".to_owned());

@@ -10,8 +10,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
 use idd_trace::dependence::Dependences;
-use idd_trace::native::machine::{Machine, Watch};
-use idd_trace::native::play::Player;
+use idd_trace::native::machine::{NativeMachine, Watch};
+use idd_trace::native::play::NativePlayer;
 use idd_trace::native::uses::dependences;
 use idd_trace::slice;
 use idd_trace::slice::Kinds;
@@ -645,10 +645,10 @@ fn reached(
 }
 
 /// The line of each step of a recorded run, and whether it is the entry of a function.
-fn recorded_steps(player: &mut Player) -> Vec<(u32, bool)> {
+fn recorded_steps(player: &mut NativePlayer) -> Vec<(u32, bool)> {
     struct Lines(Vec<(u32, bool)>);
     impl Watch for Lines {
-        fn step(&mut self, machine: &Machine) {
+        fn step(&mut self, machine: &NativeMachine) {
             let frame = machine.frame().unwrap();
             self.0.push((frame.place().map_or(0, |place| place.line), frame.statement == 0));
         }
@@ -724,7 +724,7 @@ fn slices_of_random_programs_are_those_of_the_definitions() {
         let recording = store::read(place).unwrap();
         let traced = &recording.processes[recording.chosen.unwrap()];
         let trace = store::trace(place, &recording, traced).unwrap();
-        let mut player = Player::new(trace, store::units(place, &recording)).unwrap();
+        let mut player = NativePlayer::new(trace, store::units(place, &recording)).unwrap();
         let (nodes, steps) = interpreted(functions, INPUT);
         let recorded = recorded_steps(&mut player);
         let differs = steps.iter().zip(&recorded).position(|(one, other)| one != other);

@@ -7,10 +7,10 @@ use std::io::BufReader;
 use std::path::Path;
 
 use idd_trace::container::Trace;
-use idd_trace::java::frame::Frame;
-use idd_trace::java::machine::{Machine, Watch};
-use idd_trace::java::player::Player;
-use idd_trace::java::value::Value;
+use idd_trace::java::frame::JavaFrame;
+use idd_trace::java::machine::{JavaMachine, Watch};
+use idd_trace::java::player::JavaPlayer;
+use idd_trace::java::value::JavaValue;
 
 use crate::java::{BUILD, record, repository, torture, version};
 use crate::plain;
@@ -33,13 +33,13 @@ impl Walk {
 }
 
 /// Whether it differs from run to run how often a method runs: where the stack overflows, and where a thread waits in a loop.
-fn differs(frame: &Frame) -> bool {
+fn differs(frame: &JavaFrame) -> bool {
     let name = &*frame.method.name;
     name.starts_with("deep") || name == "lambda$threads$0"
 }
 
 impl Watch for Walk {
-    fn step(&mut self, machine: &Machine, frame: &Frame) {
+    fn step(&mut self, machine: &JavaMachine, frame: &JavaFrame) {
         let depth = machine.frames().len();
         if differs(frame) {
             return;
@@ -48,7 +48,7 @@ impl Watch for Walk {
         self.steps.entry(machine.thread).or_default().push(step);
     }
 
-    fn catches(&mut self, _machine: &Machine, frame: &Frame, _exception: Value) {
+    fn catches(&mut self, _machine: &JavaMachine, frame: &JavaFrame, _exception: JavaValue) {
         self.n_caught += u64::from(!differs(frame));
     }
 }
@@ -60,7 +60,7 @@ fn walks(place: &Path, name: &str) -> Vec<Walk> {
         serde_json::from_slice(&fs::read(place.join("recording.json")).unwrap()).unwrap();
     let walk = |process: &serde_json::Value| {
         let file = File::open(place.join(process["file"].as_str().unwrap())).unwrap();
-        let mut player = Player::new(Trace::open(Box::new(BufReader::new(file))).unwrap()).unwrap();
+        let mut player = JavaPlayer::new(Trace::open(Box::new(BufReader::new(file))).unwrap()).unwrap();
         let mut walk = Walk::default();
         player.replay(&mut walk).unwrap();
         assert_eq!(player.machine.n_wrong, 0);

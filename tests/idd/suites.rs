@@ -1,6 +1,6 @@
 //! What the other tests of a project say: `--suite`, and the tests that came with the culprit.
 
-use idd_report::{Report, Scope, Status, Suite};
+use idd_report::{Report, ReportedScope, Status, Suite};
 
 use crate::fixture::Fixture;
 
@@ -54,7 +54,7 @@ fn a_new_failure_is_seen_beside_old_ones_by_its_number_and_by_what_the_suite_cou
     // What the reversal mends is no new failure.
     let suite = format!("if {wants_three}; then echo '2 failed, 1 passed'; else echo '1 failed, 2 passed'; fi; exit 1");
     let report = fixture.report(&["--suite", &suite, TEST]);
-    assert_eq!(report.fix.map(|fix| (fix.scope, fix.suite)), Some((Scope::Files, Suite::Same)));
+    assert_eq!(report.fix.map(|fix| (fix.scope, fix.suite)), Some((ReportedScope::Files, Suite::Same)));
 }
 
 #[test]
@@ -62,8 +62,8 @@ fn a_test_that_came_with_the_culprit_is_not_taken_out_to_make_the_suite_pass() {
     let fixture = Fixture::of(HISTORY);
     let suite = "while read -r wanted; do grep -qx \"$wanted\" value || { echo \"FAIL: $wanted\"; exit 1; }; done <tests/wanted";
     let report = fixture.report(&["--suite", suite, TEST]);
-    let files = |fix: &idd_report::Fix| String::from_utf8_lossy(fix.patch.as_bytes()).contains("tests/wanted");
-    let small = report.fixes.iter().filter(|fix| fix.scope != Scope::Revert && !fix.patch.is_empty());
+    let files = |fix: &idd_report::ReportedFix| String::from_utf8_lossy(fix.patch.as_bytes()).contains("tests/wanted");
+    let small = report.fixes.iter().filter(|fix| fix.scope != ReportedScope::Revert && !fix.patch.is_empty());
     assert!(small.clone().count() > 0);
     for fix in small {
         assert!(!files(fix) && fix.suite == Suite::Worse, "{fix:?}");

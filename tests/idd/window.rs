@@ -1,9 +1,9 @@
 //! A window of a run, the part that was kept where the beginning was given up, beside the whole run: what the window says is what the whole run says, or
 //! that it does not know.
 
-use idd_trace::native::call::Call;
-use idd_trace::native::machine::{Machine, Watch};
-use idd_trace::native::play::Player;
+use idd_trace::native::call::NativeCall;
+use idd_trace::native::machine::{NativeMachine, Watch};
+use idd_trace::native::play::NativePlayer;
 use idd_trace::native::records::Records;
 use idd_trace::step::Step;
 use idd_world::record::store;
@@ -84,15 +84,21 @@ struct Seen {
 }
 
 impl Watch for Seen {
-    fn reads(&mut self, _machine: &Machine, _step: Step, address: u64, bytes: &[u8]) {
+    fn reads(&mut self, _machine: &NativeMachine, _step: Step, address: u64, bytes: &[u8]) {
         self.ranges.push((address, bytes.len() as u64));
     }
 
-    fn writes(&mut self, _machine: &Machine, _step: Step, address: u64, length: u64) {
+    fn writes(&mut self, _machine: &NativeMachine, _step: Step, address: u64, length: u64) {
         self.ranges.push((address, length));
     }
 
-    fn called(&mut self, _machine: &Machine, _call: &Call, arguments: &[Option<u64>], _result: Option<u64>) {
+    fn called(
+        &mut self,
+        _machine: &NativeMachine,
+        _call: &NativeCall,
+        arguments: &[Option<u64>],
+        _result: Option<u64>,
+    ) {
         self.arguments.extend(arguments);
     }
 }
@@ -116,7 +122,7 @@ impl Known {
         self.n_known += u64::from(found.is_some());
     }
 
-    fn compare(&mut self, window: &Machine, whole: &Machine, seen: &Seen, at: usize) {
+    fn compare(&mut self, window: &NativeMachine, whole: &NativeMachine, seen: &Seen, at: usize) {
         assert!(window.frames.len() <= whole.frames.len(), "at record {at}");
         for (frame, expected) in window.frames.iter().rev().zip(whole.frames.iter().rev()) {
             let name = expected.shape.name();
@@ -132,7 +138,7 @@ impl Known {
             }
         }
         for address in seen.ranges.iter().flat_map(|(address, length)| *address..address + length) {
-            let byte = |machine: &Machine| machine.memory.bytes(address, 1).map(|bytes| u64::from(bytes[0]));
+            let byte = |machine: &NativeMachine| machine.memory.bytes(address, 1).map(|bytes| u64::from(bytes[0]));
             self.check(byte(window), byte(whole), &|| format!("memory at {address:#x} at record {at}"));
         }
     }
@@ -154,7 +160,7 @@ fn a_window_of_a_run_says_what_the_whole_run_says_or_that_it_does_not_know() {
     }
     assert!(records.len() > 1000, "{}", records.len());
 
-    let mut player = Player::new(open(), store::units(&place, &recording)).unwrap();
+    let mut player = NativePlayer::new(open(), store::units(&place, &recording)).unwrap();
     let mut before = player.machine.clone();
     let mut known = Known::default();
     for cut in 1..records.len() - 1 {
@@ -164,7 +170,7 @@ fn a_window_of_a_run_says_what_the_whole_run_says_or_that_it_does_not_know() {
             continue;
         }
         let mut whole = before.clone();
-        let mut window = Machine::default();
+        let mut window = NativeMachine::default();
         window.is_window = true;
         for (at, record) in records.iter().enumerate().skip(cut).take(600) {
             let (mut seen, mut seen_in_window) = (Seen::default(), Seen::default());

@@ -6,8 +6,8 @@
 
 use std::collections::HashSet;
 
-use idd_explain::feedback::table::Table;
-use idd_explain::feedback::{Feedback, Judged, control};
+use idd_explain::feedback::table::StepTable;
+use idd_explain::feedback::{Feedback, JudgedStep, control};
 use idd_trace::dependence::Dependences;
 use idd_trace::slice;
 use idd_trace::slice::Kinds;
@@ -17,12 +17,12 @@ use idd_trace::step::{Step, Steps};
 const N_COMPARED: usize = 40;
 
 /// All steps that what some steps computed before `until` depends on, with these themselves, as a person looks at them.
-fn behind((graph, table): (&Dependences, &Table), steps: &[Step], until: Step) -> Steps {
+fn behind((graph, table): (&Dependences, &StepTable), steps: &[Step], until: Step) -> Steps {
     let criteria = steps.iter().map(|step| (*step, if *step > until { Step(u32::MAX) } else { until }));
     table.shown_of(&slice::backward(graph, &criteria.collect::<Vec<_>>(), Kinds::ALL))
 }
 
-fn judged_steps(judged: &[Judged]) -> HashSet<Step> {
+fn judged_steps(judged: &[JudgedStep]) -> HashSet<Step> {
     judged.iter().filter(|answer| answer.feedback != Feedback::Unclear).map(|answer| answer.step).collect()
 }
 
@@ -30,10 +30,10 @@ fn judged_steps(judged: &[Judged]) -> HashSet<Step> {
 ///
 /// Cost: one pass over the graph.
 pub fn slicing(
-    (graph, table): (&Dependences, &Table),
+    (graph, table): (&Dependences, &StepTable),
     wrong: &Steps,
     failure: Step,
-    judged: &[Judged],
+    judged: &[JudgedStep],
 ) -> Option<Step> {
     let distances = graph.distances(&table.members(failure));
     let is_judged = judged_steps(judged);
@@ -49,7 +49,7 @@ pub fn slicing(
 /// The step that splits best what the answers leave: what the last wrong value depends on, without what right values do.
 ///
 /// Cost: at most [`N_COMPARED`] slices, and one for each answer.
-pub fn divide(both: (&Dependences, &Table), wrong: &Steps, judged: &[Judged]) -> Option<Step> {
+pub fn divide(both: (&Dependences, &StepTable), wrong: &Steps, judged: &[JudgedStep]) -> Option<Step> {
     let (graph, table) = both;
     let mut open: Vec<Step> = table.shown_of(wrong).iter().filter(|step| *step != Step::START).collect();
     for answer in judged {

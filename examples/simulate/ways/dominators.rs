@@ -2,17 +2,17 @@
 //!
 //! Deviation: values that were wrong beside the one that was followed are kept, and taken up again at a dead end.
 
-use idd_explain::feedback::table::Table;
-use idd_explain::feedback::{Feedback, Judged, control};
+use idd_explain::feedback::table::StepTable;
+use idd_explain::feedback::{Feedback, JudgedStep, control};
 use idd_trace::dependence::Dependences;
 use idd_trace::step::Step;
 
 /// The next step, by the last wrong answer with something left to follow; none at the end of all of them.
 ///
 /// Cost: a look-up for each answer.
-pub fn next((graph, table): (&Dependences, &Table), judged: &[Judged]) -> Option<Step> {
+pub fn next((graph, table): (&Dependences, &StepTable), judged: &[JudgedStep]) -> Option<Step> {
     let is_clear = |step: Step| {
-        let of_step = |answer: &&Judged| answer.step == step && answer.feedback != Feedback::Unclear;
+        let of_step = |answer: &&JudgedStep| answer.step == step && answer.feedback != Feedback::Unclear;
         judged.iter().any(|answer| of_step(&answer))
     };
     let last = judged.last()?.step;

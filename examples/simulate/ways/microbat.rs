@@ -7,8 +7,8 @@
 
 use std::collections::HashSet;
 
-use idd_explain::feedback::table::Table;
-use idd_explain::feedback::{Feedback, Judged, control};
+use idd_explain::feedback::table::StepTable;
+use idd_explain::feedback::{Feedback, JudgedStep, control};
 use idd_trace::dependence::Dependences;
 use idd_trace::step::Step;
 
@@ -40,7 +40,7 @@ type Pattern = (Vec<u32>, usize);
 
 struct Machine<'m> {
     graph: &'m Dependences,
-    table: &'m Table,
+    table: &'m StepTable,
     state: State,
     backup: State,
     unclear: Vec<Step>,
@@ -52,7 +52,7 @@ struct Machine<'m> {
 /// The next step by all answers so far; none at a dead end.
 ///
 /// Cost: replays the answers; each compares paths of at most [`MAX_PATH`] steps.
-pub fn next((graph, table): (&Dependences, &Table), judged: &[Judged]) -> Option<Step> {
+pub fn next((graph, table): (&Dependences, &StepTable), judged: &[JudgedStep]) -> Option<Step> {
     let mut machine = Machine {
         graph,
         table,
@@ -77,7 +77,7 @@ pub fn next((graph, table): (&Dependences, &Table), judged: &[Judged]) -> Option
 }
 
 impl Machine<'_> {
-    fn take(&mut self, answer: &Judged) -> Option<Step> {
+    fn take(&mut self, answer: &JudgedStep) -> Option<Step> {
         let step = answer.step;
         match answer.feedback {
             Feedback::Unclear => {
@@ -112,7 +112,7 @@ impl Machine<'_> {
         (step.0 + 1..until.0).map(Step).find(|step| self.table.shown(*step) == *step)
     }
 
-    fn wrong(&mut self, answer: &Judged) -> Option<Step> {
+    fn wrong(&mut self, answer: &JudgedStep) -> Option<Step> {
         if let State::BinarySearch(skipped) = &self.state
             && let Some(index) = skipped.iter().position(|step| *step == answer.step)
             && index > 0

@@ -1,9 +1,9 @@
 //! The commands of a hunt in which a person judges the revisions.
 
 use crate::args::options;
-use crate::args::options::{Output, parse_duration};
-use idd_session::by_hand::Given;
-use idd_session::order::{History, HuntOrder};
+use crate::args::options::{OutputOptions, parse_duration};
+use idd_session::by_hand::GivenVerdict;
+use idd_session::order::{HistoryOrder, HuntOrder};
 use std::ffi::OsString;
 use std::time::Duration;
 
@@ -15,7 +15,7 @@ pub struct StartCommand {
     pub revisions: Vec<String>,
 
     #[command(flatten)]
-    pub history: options::History,
+    pub history: options::HistoryOptions,
 
     /// Shell line that is run in each checkout, before you look at it; a revision where it fails is repaired, or left out.
     #[arg(long, value_name = "COMMAND")]
@@ -30,12 +30,12 @@ pub struct StartCommand {
     pub no_shell: bool,
 
     #[command(flatten)]
-    pub output: Output,
+    pub output: OutputOptions,
 }
 
 /// A verdict of a person.
 #[derive(Debug, clap::Args)]
-pub struct Judged {
+pub struct VerdictOptions {
     /// The revision (default: the one that is checked out).
     #[arg(value_name = "REV")]
     pub revision: Option<String>,
@@ -45,7 +45,7 @@ pub struct Judged {
     pub why: Option<String>,
 
     #[command(flatten)]
-    pub output: Output,
+    pub output: OutputOptions,
 }
 
 /// A command of a hunt by hand.
@@ -59,13 +59,13 @@ pub enum ByHand {
         has_shell: bool,
     },
     /// Go on with it.
-    Given(Given),
+    Given(GivenVerdict),
 }
 
 impl StartCommand {
     /// Where to look. The error is what is wrong, and what to do.
-    pub(super) fn history(&self) -> Result<History, (&'static str, &'static str)> {
-        let mut history: History = self.history.clone().into();
+    pub(super) fn history(&self) -> Result<HistoryOrder, (&'static str, &'static str)> {
+        let mut history: HistoryOrder = self.history.clone().into();
         if let Some((bad, goods)) = self.revisions.split_first() {
             if history.bad != "HEAD" || !history.good.is_empty() || history.from_bisect {
                 return Err((

@@ -6,23 +6,23 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use crate::args::by_hand::{Judged, StartCommand};
+use crate::args::by_hand::{StartCommand, VerdictOptions};
 use crate::args::values::{value, word};
 use clap::builder::RangedU64ValueParser;
 use clap::error::ErrorKind;
 use clap::{Arg, ArgAction, Command, CommandFactory, Parser, value_parser};
-use idd_explain::native::invariant::Mode;
+use idd_explain::native::invariant::AddressMode;
 use idd_session::debug::expect::Expectation;
 use idd_session::slice::criterion::Criterion;
 
 use crate::args::config::FLAGS;
 use crate::args::options::{
-    Allowance, Choice, Effort, Explain, History, Hunt, LogFormat, Output, Record, ReportFormat, Shell, Shrink, Test,
-    parse_duration, parse_step,
+    AllowanceOptions, Choice, EffortOptions, Explain, HistoryOptions, HuntChoice, LogFormat, OutputOptions,
+    RecordOptions, ReportFormat, Shell, Shrink, TestOptions, parse_duration, parse_step,
 };
 use crate::args::questions::Measured;
 use crate::args::trial::TryCommand;
-use crate::args::words::Words;
+use crate::args::words::CommandLineWords;
 use crate::args::{Help, ParseError, UsageError, criterion};
 
 /// Find the change that broke a test.
@@ -63,16 +63,16 @@ pub struct Cli {
     pub perf: Measured,
 
     #[command(flatten)]
-    pub history: History,
+    pub history: HistoryOptions,
 
     #[command(flatten)]
-    pub test: Test,
+    pub test: TestOptions,
 
     #[command(flatten)]
-    pub effort: Effort,
+    pub effort: EffortOptions,
 
     #[command(flatten)]
-    pub output: Output,
+    pub output: OutputOptions,
 
     #[command(subcommand)]
     pub subcommand: Option<Subcommand>,
@@ -92,13 +92,13 @@ pub struct MinimizeArgs {
     pub words: Vec<OsString>,
 
     #[command(flatten)]
-    pub test: Test,
+    pub test: TestOptions,
 
     #[command(flatten)]
-    pub effort: Effort,
+    pub effort: EffortOptions,
 
     #[command(flatten)]
-    pub output: Output,
+    pub output: OutputOptions,
 }
 
 /// A recording.
@@ -113,10 +113,10 @@ pub struct RecordCommand {
     pub steps: bool,
 
     #[command(flatten)]
-    pub record: Record,
+    pub record: RecordOptions,
 
     #[command(flatten)]
-    pub output: Output,
+    pub output: OutputOptions,
 }
 
 /// A reduction of an input.
@@ -130,7 +130,7 @@ pub struct ShrinkCommand {
     pub shrink: Shrink,
 
     #[command(flatten)]
-    pub output: Output,
+    pub output: OutputOptions,
 }
 
 /// A server for programming assistants.
@@ -145,7 +145,7 @@ pub struct McpCommand {
     pub build: Option<OsString>,
 
     #[command(flatten)]
-    pub output: Output,
+    pub output: OutputOptions,
 }
 
 /// A slice.
@@ -175,7 +175,7 @@ pub struct SliceCommand {
     pub potential: bool,
 
     #[command(flatten)]
-    pub which: Which,
+    pub which: ProcessOptions,
 }
 
 /// Error invariants.
@@ -199,8 +199,8 @@ pub struct InvariantsCommand {
 
     /// What the invariants say of pointers: `value` nothing, `address` that a value is read where it was stored,
     /// `absolute` their numbers.
-    #[arg(long, value_name = "MODE", value_parser = value::<Mode>(), default_value = word(Mode::Address))]
-    pub mode: Mode,
+    #[arg(long, value_name = "MODE", value_parser = value::<AddressMode>(), default_value = word(AddressMode::Address))]
+    pub mode: AddressMode,
 
     /// Where the failure is seen: `crash`, `end`, `<step>`, `<step>:<variable>`, `output:<byte>` or `stderr:<byte>` (default: the
     /// crash; else the first byte that differs from `--expected` or `--good`; else the end).
@@ -254,10 +254,10 @@ pub struct InvariantsCommand {
     pub verify: Option<String>,
 
     #[command(flatten)]
-    pub record: Record,
+    pub record: RecordOptions,
 
     #[command(flatten)]
-    pub output: Output,
+    pub output: OutputOptions,
 }
 
 /// A chop.
@@ -308,10 +308,10 @@ pub struct ChopCommand {
     pub data: bool,
 
     #[command(flatten)]
-    pub record: Record,
+    pub record: RecordOptions,
 
     #[command(flatten)]
-    pub output: Output,
+    pub output: OutputOptions,
 }
 
 /// An explanation.
@@ -326,7 +326,7 @@ pub struct ExplainCommand {
     pub explain: Explain,
 
     #[command(flatten)]
-    pub output: Output,
+    pub output: OutputOptions,
 }
 
 /// A walk over a recorded run.
@@ -386,12 +386,12 @@ pub struct DebugCommand {
     pub plain: bool,
 
     #[command(flatten)]
-    pub output: Output,
+    pub output: OutputOptions,
 }
 
 /// Which process of which recording.
 #[derive(Debug, clap::Args)]
-pub struct Which {
+pub struct ProcessOptions {
     /// The recording (default: the last one).
     #[arg(long, value_name = "ID")]
     pub recording: Option<String>,
@@ -401,16 +401,16 @@ pub struct Which {
     pub process: Option<usize>,
 
     #[command(flatten)]
-    pub output: Output,
+    pub output: OutputOptions,
 }
 
 /// What is shown of a recording.
 #[derive(Debug, clap::Subcommand)]
 pub enum TraceCommand {
     /// List the recordings of this worktree.
-    List(Output),
+    List(OutputOptions),
     /// Print counts of a recording, and how much of it is understood.
-    Stat(Which),
+    Stat(ProcessOptions),
     /// Show calls and loops with their values.
     Tree {
         /// Number of levels that are printed, at most 1000.
@@ -422,7 +422,7 @@ pub enum TraceCommand {
         width: usize,
 
         #[command(flatten)]
-        which: Which,
+        which: ProcessOptions,
     },
     /// List what the program read: which bytes of which file came in at which step.
     Inputs {
@@ -431,7 +431,7 @@ pub enum TraceCommand {
         limit: usize,
 
         #[command(flatten)]
-        which: Which,
+        which: ProcessOptions,
     },
     /// Show an executed statement: what it read and wrote, and what it depends on.
     Step {
@@ -440,7 +440,7 @@ pub enum TraceCommand {
         step: u32,
 
         #[command(flatten)]
-        which: Which,
+        which: ProcessOptions,
     },
     /// Follow the last definitions of a variable back to where its value comes from.
     Why {
@@ -457,7 +457,7 @@ pub enum TraceCommand {
         limit: usize,
 
         #[command(flatten)]
-        which: Which,
+        which: ProcessOptions,
     },
 }
 
@@ -474,13 +474,13 @@ pub enum Subcommand {
     #[command(override_usage = "git idd start [OPTIONS] [<BAD> [<GOOD>...]]")]
     Start(Box<StartCommand>),
     /// Say that the revision that is checked out is good, in a hunt by hand.
-    Good(Judged),
+    Good(VerdictOptions),
     /// Say that it is bad.
-    Bad(Judged),
+    Bad(VerdictOptions),
     /// Say that it cannot be judged.
-    Skip(Judged),
+    Skip(VerdictOptions),
     /// Take the last verdict of a hunt by hand back.
-    Undo(Output),
+    Undo(OutputOptions),
     /// List all stored hunts; a star marks the newest finding.
     List {
         /// Print the state of the newest hunt of this worktree as the JSON of a badge (shields.io) for a dashboard.
@@ -488,34 +488,34 @@ pub enum Subcommand {
         badge: bool,
 
         #[command(flatten)]
-        output: Output,
+        output: OutputOptions,
     },
     /// Print the progress of a hunt; without --hunt of the last one.
     Status {
         #[command(flatten)]
-        which: Hunt,
+        which: HuntChoice,
         #[command(flatten)]
-        output: Output,
+        output: OutputOptions,
     },
     /// Follow a hunt while it runs: the range, the verdicts and the running test; without --hunt the one that runs. `q` leaves
     /// it.
     Watch {
         #[command(flatten)]
-        which: Hunt,
+        which: HuntChoice,
         /// Write a page to this file whenever there is news, until the hunt ends. A browser loads it again by itself.
         #[arg(long, value_name = "FILE")]
         html: Option<OsString>,
         #[command(flatten)]
-        output: Output,
+        output: OutputOptions,
     },
     /// Continue a hunt that was interrupted or reached its budget; without --hunt the last one.
     Resume {
         #[command(flatten)]
-        which: Hunt,
+        which: HuntChoice,
         #[command(flatten)]
-        allowance: Allowance,
+        allowance: AllowanceOptions,
         #[command(flatten)]
-        output: Output,
+        output: OutputOptions,
     },
     /// Print the tested revisions, or the output of one probe; without --hunt of the last hunt.
     Log {
@@ -524,27 +524,27 @@ pub enum Subcommand {
         #[arg(value_name = "REV|PROBE", conflicts_with = "format")]
         probe: Option<String>,
         #[command(flatten)]
-        which: Hunt,
+        which: HuntChoice,
         /// Form of the log; `bisect` is accepted by `git bisect replay`.
         #[arg(long, value_enum, value_name = "FORMAT", default_value_t)]
         format: LogFormat,
         #[command(flatten)]
-        output: Output,
+        output: OutputOptions,
     },
     /// Print a finding again; without --hunt the newest.
     Show {
         #[command(flatten)]
-        which: Hunt,
+        which: HuntChoice,
         /// Print all of it: patches, the fix, the reversals that were tried, the evidence, and the cost.
         #[arg(long = "full")]
         is_full: bool,
         #[command(flatten)]
-        output: Output,
+        output: OutputOptions,
     },
     /// Print a finding for other people and programs; without --hunt the newest.
     Report {
         #[command(flatten)]
-        which: Hunt,
+        which: HuntChoice,
         /// Report what `git idd debug` found in this recording, instead of a hunt; as Markdown, text or JSON.
         #[arg(long, value_name = "ID", conflicts_with_all = ["hunt", "html", "open"])]
         recording: Option<String>,
@@ -558,7 +558,7 @@ pub enum Subcommand {
         #[arg(long, conflicts_with = "format")]
         open: bool,
         #[command(flatten)]
-        output: Output,
+        output: OutputOptions,
     },
     /// Prove a finding again, from a certificate (`git idd report --format certificate`).
     Verify {
@@ -569,25 +569,25 @@ pub enum Subcommand {
         #[arg(long)]
         yes: bool,
         #[command(flatten)]
-        output: Output,
+        output: OutputOptions,
     },
     /// Put the fix into the working tree; without --hunt that of the newest finding.
     Apply {
         #[command(flatten)]
-        which: Hunt,
+        which: HuntChoice,
         #[command(flatten)]
         choice: Choice,
         #[command(flatten)]
-        output: Output,
+        output: OutputOptions,
     },
     /// Judge somebody's fix for a finding as a hunt judges its own; without --hunt for the newest finding.
     Try(TryCommand),
     /// Forget the hunts of this worktree, and remove the refs of their findings.
-    Reset(Output),
+    Reset(OutputOptions),
     /// Delete old hunts, data that no hunt needs, and all recordings but the last one.
-    Gc(Output),
+    Gc(OutputOptions),
     /// Show where probes see their checkout on this system, and how it can permit more.
-    Doctor(Output),
+    Doctor(OutputOptions),
     /// Build with an instrumenting compiler, run the test, and store what the program does.
     #[command(override_usage = "git idd record [OPTIONS] -- <TEST-CMD> [ARGS]...")]
     Record(Box<RecordCommand>),
@@ -619,7 +619,7 @@ pub enum Subcommand {
         command: TraceCommand,
     },
     /// Let an editor step through a recording, forward and backward: a Debug Adapter Protocol server on stdio.
-    Dap(Output),
+    Dap(OutputOptions),
     /// Answer the questions of a programming assistant: a Model Context Protocol server on stdio. A client may run only
     /// the commands that are given here, and those of `idd.mcpAllow`.
     #[command(override_usage = "git idd mcp [OPTIONS] [-- <TEST-CMD> [ARGS]...]")]
@@ -633,10 +633,10 @@ pub enum Subcommand {
         #[arg(last = true, hide = true)]
         words: Vec<OsString>,
         #[command(flatten)]
-        output: Output,
+        output: OutputOptions,
     },
     /// Print the man page.
-    Man(Output),
+    Man(OutputOptions),
     /// Ask what a remote service can do.
     Remote {
         #[command(subcommand)]
@@ -651,7 +651,7 @@ pub enum Subcommand {
         #[arg(long)]
         remove: bool,
         #[command(flatten)]
-        output: Output,
+        output: OutputOptions,
     },
     /// Show the manual, or all options of a command.
     Help {
@@ -659,7 +659,7 @@ pub enum Subcommand {
         #[arg(value_name = "COMMAND")]
         command: Vec<String>,
         #[command(flatten)]
-        output: Output,
+        output: OutputOptions,
     },
 }
 
@@ -672,7 +672,7 @@ pub enum RemoteCommand {
         #[arg(value_name = "URL")]
         address: Option<String>,
         #[command(flatten)]
-        output: Output,
+        output: OutputOptions,
     },
 }
 
@@ -695,7 +695,7 @@ fn with_opposites(mut command: Command) -> Command {
 }
 
 /// Turns the parser's error into ours.
-pub fn explain(error: &clap::Error, words: &Words, is_json: bool) -> ParseError {
+pub fn explain(error: &clap::Error, words: &CommandLineWords, is_json: bool) -> ParseError {
     match error.kind() {
         ErrorKind::DisplayVersion => return ParseError::Display(error.render().to_string()),
         ErrorKind::DisplayHelp => return ParseError::Help(help(error, words)),
@@ -728,7 +728,7 @@ pub fn explain(error: &clap::Error, words: &Words, is_json: bool) -> ParseError 
 }
 
 /// The help that was asked for: `-h` of the program, `--help` of the program, or either of a command.
-fn help(error: &clap::Error, words: &Words) -> Help {
+fn help(error: &clap::Error, words: &CommandLineWords) -> Help {
     let is_long = words.before.iter().chain(&words.after).any(|word| word == "--help");
     match (&words.subcommand, is_long) {
         (None, false) => Help::Summary,
@@ -738,7 +738,7 @@ fn help(error: &clap::Error, words: &Words) -> Help {
 }
 
 /// What is said of a command that has commands of its own, and was given none.
-fn missing_subcommand(words: &Words, is_json: bool) -> UsageError {
+fn missing_subcommand(words: &CommandLineWords, is_json: bool) -> UsageError {
     let name = words.subcommand.as_ref().map(|name| format!(" {name}")).unwrap_or_default();
     let command = command();
     let of = words.subcommand.as_ref().and_then(|name| command.find_subcommand(name)).unwrap_or(&command);

@@ -44,7 +44,7 @@ pub const FLAGS: [Flag; 11] = [
 
 /// An option with a value.
 #[derive(Debug, Clone, Copy)]
-pub struct Setting {
+pub struct OptionSetting {
     /// Id of the option.
     pub id: &'static str,
     /// Key in the configuration.
@@ -55,7 +55,7 @@ pub struct Setting {
     pub yields_to: &'static [&'static str],
 }
 
-impl Setting {
+impl OptionSetting {
     const fn one(id: &'static str, key: &'static str) -> Self {
         Self { id, key, is_list: false, yields_to: &[] }
     }
@@ -66,38 +66,38 @@ impl Setting {
 }
 
 /// The options with a value that can be configured.
-pub const SETTINGS: [Setting; 31] = [
-    Setting { yields_to: &["from_bisect"], ..Setting::list("good", "idd.good") },
-    Setting::one("walk", "idd.walk"),
-    Setting::list("path", "idd.path"),
-    Setting::one("build", "idd.build"),
-    Setting { yields_to: &["no_precheck"], ..Setting::one("precheck", "idd.precheck") },
-    Setting::one("from_artifacts", "idd.fromArtifacts"),
-    Setting::one("artifacts_size", "idd.artifactsSize"),
-    Setting::list("artifact", "idd.artifact"),
-    Setting::one("timeout", "idd.timeout"),
-    Setting { yields_to: &["signature"], ..Setting::one("match_line", "idd.match") },
-    Setting::one("pass_match", "idd.passMatch"),
-    Setting { yields_to: &["match_line"], ..Setting::one("signature", "idd.signature") },
-    Setting { yields_to: &["no_hold"], ..Setting::list("hold", "idd.hold") },
-    Setting::one("overlay", "idd.overlay"),
-    Setting::list("shim", "idd.shim"),
-    Setting::one("repeat", "idd.repeat"),
-    Setting::one("flaky", "idd.flaky"),
-    Setting::one("confidence", "idd.confidence"),
-    Setting::one("suite", "idd.suite"),
-    Setting::one("remote", "idd.remote"),
-    Setting::one("level", "idd.level"),
-    Setting::one("until", "idd.until"),
-    Setting::one("effort", "idd.effort"),
-    Setting::one("jobs", "idd.jobs"),
-    Setting::one("local_jobs", "idd.localJobs"),
-    Setting::one("budget", "idd.budget"),
-    Setting::one("max_probes", "idd.maxProbes"),
-    Setting::one("max_cost", "idd.maxCost"),
-    Setting::one("notify", "idd.notify"),
-    Setting::one("lease", "idd.lease"),
-    Setting::one("color", "idd.color"),
+pub const SETTINGS: [OptionSetting; 31] = [
+    OptionSetting { yields_to: &["from_bisect"], ..OptionSetting::list("good", "idd.good") },
+    OptionSetting::one("walk", "idd.walk"),
+    OptionSetting::list("path", "idd.path"),
+    OptionSetting::one("build", "idd.build"),
+    OptionSetting { yields_to: &["no_precheck"], ..OptionSetting::one("precheck", "idd.precheck") },
+    OptionSetting::one("from_artifacts", "idd.fromArtifacts"),
+    OptionSetting::one("artifacts_size", "idd.artifactsSize"),
+    OptionSetting::list("artifact", "idd.artifact"),
+    OptionSetting::one("timeout", "idd.timeout"),
+    OptionSetting { yields_to: &["signature"], ..OptionSetting::one("match_line", "idd.match") },
+    OptionSetting::one("pass_match", "idd.passMatch"),
+    OptionSetting { yields_to: &["match_line"], ..OptionSetting::one("signature", "idd.signature") },
+    OptionSetting { yields_to: &["no_hold"], ..OptionSetting::list("hold", "idd.hold") },
+    OptionSetting::one("overlay", "idd.overlay"),
+    OptionSetting::list("shim", "idd.shim"),
+    OptionSetting::one("repeat", "idd.repeat"),
+    OptionSetting::one("flaky", "idd.flaky"),
+    OptionSetting::one("confidence", "idd.confidence"),
+    OptionSetting::one("suite", "idd.suite"),
+    OptionSetting::one("remote", "idd.remote"),
+    OptionSetting::one("level", "idd.level"),
+    OptionSetting::one("until", "idd.until"),
+    OptionSetting::one("effort", "idd.effort"),
+    OptionSetting::one("jobs", "idd.jobs"),
+    OptionSetting::one("local_jobs", "idd.localJobs"),
+    OptionSetting::one("budget", "idd.budget"),
+    OptionSetting::one("max_probes", "idd.maxProbes"),
+    OptionSetting::one("max_cost", "idd.maxCost"),
+    OptionSetting::one("notify", "idd.notify"),
+    OptionSetting::one("lease", "idd.lease"),
+    OptionSetting::one("color", "idd.color"),
 ];
 
 /// A key that is read elsewhere.
@@ -225,7 +225,7 @@ pub fn options_for(
 }
 
 /// The configured values that count; as in git an empty value takes back those before it.
-fn settled_values(setting: &Setting, config: &[(String, String)]) -> Vec<String> {
+fn settled_values(setting: &OptionSetting, config: &[(String, String)]) -> Vec<String> {
     let mut values: Vec<String> = Vec::new();
     if setting.id == "color" {
         values.extend(values_of(config, "color.ui").map(colour_word));

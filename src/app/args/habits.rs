@@ -3,19 +3,19 @@
 //! Only words are looked at. Whether a program has the name of such a word is asked by its caller.
 
 use crate::args::command::command;
-use crate::args::words::{Words, split, waits_for_value};
+use crate::args::words::{CommandLineWords, split, waits_for_value};
 use idd_world::process::shell;
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
 
 /// A message and a hint.
-pub type Complaint = (String, String);
+pub type HabitMessage = (String, String);
 
 /// The placeholder for a test in hints.
 const TEST: &str = "<test>";
 
 /// How a word of `git bisect` is understood.
-struct Word {
+struct BisectWord {
     name: &'static str,
     /// Whether it is one also if a program has this name.
     is_always: bool,
@@ -25,38 +25,38 @@ struct Word {
     hint: fn(&[OsString]) -> String,
 }
 
-const WORDS: [Word; 7] = [
-    Word {
+const WORDS: [BisectWord; 7] = [
+    BisectWord {
         name: "old",
         is_always: false,
         message: "`old` is no command here: good revisions are given together with the test",
         hint: |rest| format!("`{}`; without `--good`, a good revision is searched", with_revisions("--good", rest)),
     },
-    Word {
+    BisectWord {
         name: "new",
         is_always: false,
         message: "`new` is no command here: the bad revision is given together with the test",
         hint: |rest| format!("`{}`; without `--bad`, it is HEAD", with_revisions("--bad", rest)),
     },
-    Word {
+    BisectWord {
         name: "visualize",
         is_always: true,
         message: "`visualize` has another name here",
         hint: |_| "`git idd log` prints the tested revisions, `git idd report --open` shows the finding".to_owned(),
     },
-    Word {
+    BisectWord {
         name: "view",
         is_always: true,
         message: "`view` has another name here",
         hint: |_| "`git idd log` prints the tested revisions, `git idd report --open` shows the finding".to_owned(),
     },
-    Word {
+    BisectWord {
         name: "terms",
         is_always: false,
         message: "the terms are fixed: good revisions pass the test, bad ones fail",
         hint: |_| format!("to find what made a test pass: `git idd --find fix {TEST}`"),
     },
-    Word {
+    BisectWord {
         name: "replay",
         is_always: false,
         message: "a hunt keeps its own log, and needs no `replay`",
@@ -66,7 +66,7 @@ const WORDS: [Word; 7] = [
                 .to_owned()
         },
     },
-    Word {
+    BisectWord {
         name: "next",
         is_always: false,
         message: "`next` is not needed: a hunt chooses the revisions itself",
@@ -77,7 +77,7 @@ const WORDS: [Word; 7] = [
 /// What to do in place of a word of `git bisect` with these words after it; `None` if it is no such word.
 ///
 /// - `has_program`: whether a program of this name can be started. Some words are words of `git bisect` all the same.
-pub fn of_bisect(word: &str, rest: &[OsString], has_program: bool) -> Option<Complaint> {
+pub fn of_bisect(word: &str, rest: &[OsString], has_program: bool) -> Option<HabitMessage> {
     let word = WORDS.iter().find(|known| known.name == word && (known.is_always || !has_program))?;
     Some((word.message.to_owned(), (word.hint)(rest)))
 }
@@ -85,7 +85,7 @@ pub fn of_bisect(word: &str, rest: &[OsString], has_program: bool) -> Option<Com
 /// The words as they are meant, and sentences about what was understood otherwise than written.
 ///
 /// Errors: words of `git bisect` that are no tests, and operators of the shell as words of their own.
-pub fn understood(words: Words) -> Result<(Words, Vec<String>), Complaint> {
+pub fn understood(words: CommandLineWords) -> Result<(CommandLineWords, Vec<String>), HabitMessage> {
     if let Some(option) = words.before[..words.n_options].iter().find_map(|word| term_option(word)) {
         let (_, hint) = of_bisect("terms", &[], false).expect("it is a word of `git bisect`");
         return Err((format!("there is no `{option}`: good revisions pass the test, bad ones fail"), hint));
@@ -145,7 +145,7 @@ fn term_option(word: &OsStr) -> Option<&str> {
 ///
 /// - `revisions`: at least one, the bad one first.
 /// - `test`: what stands after them; empty if nothing does.
-pub fn of_revisions(revisions: &[OsString], test: &[OsString]) -> Complaint {
+pub fn of_revisions(revisions: &[OsString], test: &[OsString]) -> HabitMessage {
     let mut options = Vec::new();
     for (nth, revision) in revisions.iter().enumerate() {
         options.extend([OsString::from(if nth == 0 { "--bad" } else { "--good" }), revision.clone()]);
@@ -207,7 +207,7 @@ const MISPLACED: [&str; 26] = [
 const COMMON: [&str; 6] = ["--jobs", "--match", "--suite", "--timeout", "--until", "-j"];
 
 /// The warning about an option of `git idd` after the test.
-fn misplaced(words: &Words, test: &[OsString]) -> Option<String> {
+fn misplaced(words: &CommandLineWords, test: &[OsString]) -> Option<String> {
     let program = test.first()?.to_string_lossy();
     let is_of_path = !program.contains(['/', '.', ' ']);
     let is_meant = |word: &OsString| {
@@ -282,7 +282,7 @@ fn typed<'w>(words: impl IntoIterator<Item = &'w OsString>) -> String {
 mod tests {
     use super::*;
 
-    fn given(line: &str) -> Result<(Words, Vec<String>), Complaint> {
+    fn given(line: &str) -> Result<(CommandLineWords, Vec<String>), HabitMessage> {
         understood(split(line.split_whitespace().map(|word| word.replace('_', " ").into()).collect()))
     }
 

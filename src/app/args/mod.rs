@@ -16,33 +16,33 @@ mod trial;
 mod values;
 pub mod words;
 
-use idd_trace::instrument::java::sites::Content;
+use idd_trace::instrument::java::sites::RecordedContent;
 use std::ffi::OsString;
 
 use clap::FromArgMatches;
 
-use crate::args::by_hand::{Judged, StartCommand};
+use crate::args::by_hand::{StartCommand, VerdictOptions};
 use crate::args::command::{
     ChopCommand, Cli, DebugCommand, InvariantsCommand, McpCommand, RemoteCommand, SliceCommand, Subcommand,
     TraceCommand,
 };
-use crate::args::options::{Explain, Hunt, LogFormat, Output, Record, ReportFormat, Shell, Shrink};
-use crate::args::questions::{Complaint, asked, hunt_args, measured, several, turned};
+use crate::args::options::{Explain, HuntChoice, LogFormat, OutputOptions, RecordOptions, ReportFormat, Shell, Shrink};
+use crate::args::questions::{OptionMessage, asked, hunt_args, measured, several, turned};
 use crate::args::trial::TryCommand;
-use idd_session::by_hand::{Given, Verdict};
+use idd_session::by_hand::{GivenVerdict, PersonVerdict};
 use idd_session::debug::DebugOrder;
 use idd_session::invariants;
 use idd_session::invariants::{InvariantsOrder, Right};
-use idd_session::listed::{Each, Source};
 use idd_session::order::{
-    Allowance, ChopOrder, Effort, ExplainOrder, History, HuntOrder, MAX_OUTPUT, MAX_TRACE, RecordOrder, Reduction,
-    ShrinkOrder, Test, TestCommand,
+    Allowance, ChopOrder, EffortOrder, ExplainOrder, HistoryOrder, HuntOrder, MAX_OUTPUT, MAX_TRACE, RecordOrder,
+    ReductionOrder, ShrinkOrder, TestCommand, TestOrder,
 };
-use idd_session::recorded::Which;
-use idd_session::slice::{Direction, SliceOrder};
+use idd_session::recorded::ProcessChoice;
+use idd_session::slice::{SliceDirection, SliceOrder};
+use idd_session::test_list::{Each, TestSource};
 use idd_trace::slice::Kinds;
 
-use idd_explain::invariant::Limits;
+use idd_explain::invariant::InvariantLimits;
 
 use crate::args::words::split;
 
@@ -59,7 +59,7 @@ pub struct Invocation {
     /// What to do.
     pub request: Request,
     /// How to talk about it.
-    pub output: Output,
+    pub output: OutputOptions,
     /// Sentences for stderr, such as an unknown `idd.*` key; they may hold text of the user's configuration and command
     /// line.
     pub warnings: Vec<String>,
@@ -236,14 +236,14 @@ pub struct PageArgs {
 #[derive(Debug, Clone, PartialEq)]
 pub struct TraceArgs {
     /// Which recording.
-    pub which: Which,
+    pub which: ProcessChoice,
     /// What is shown.
-    pub shown: Shown,
+    pub shown: RecordingView,
 }
 
 /// What is shown of a recording.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Shown {
+pub enum RecordingView {
     /// All recordings.
     List,
     /// Counts.
@@ -336,7 +336,7 @@ pub fn parse(args: Vec<OsString>, config: &[(String, String)]) -> Result<Invocat
     Ok(Invocation { request, output, warnings })
 }
 
-fn request(cli: Cli) -> Result<(Request, Output), Complaint> {
+fn request(cli: Cli) -> Result<(Request, OutputOptions), OptionMessage> {
     Ok(match cli.subcommand {
         None => {
             let words = (cli.words, cli.by);
@@ -347,12 +347,12 @@ fn request(cli: Cli) -> Result<(Request, Output), Complaint> {
             }
             cli.perf.refuse_alone()?;
             let hunt = asked(words, parts)?;
-            let source = cli.each.map(Source::Command).or(cli.failures.map(Source::Junit));
+            let source = cli.each.map(TestSource::Command).or(cli.failures.map(TestSource::Junit));
             let Some(source) = source else { return Ok((Request::Hunt(hunt), cli.output)) };
             (Request::Each(several(hunt, source)?), cli.output)
         }
         Some(Subcommand::Minimize(args)) => {
-            let hunt = hunt_args(args.words, History::default(), args.test.into(), args.effort.into())?;
+            let hunt = hunt_args(args.words, HistoryOrder::default(), args.test.into(), args.effort.into())?;
             (Request::Minimize { good: args.good, bad: args.bad, hunt }, args.output)
         }
         Some(Subcommand::Shrink(args)) => (Request::Shrink(shrink_args(args.words, args.shrink)?), args.output),
@@ -360,17 +360,17 @@ fn request(cli: Cli) -> Result<(Request, Output), Complaint> {
             let output = args.output;
             (Request::ByHand(start_args(*args)?), output)
         }
-        Some(Subcommand::Good(judged)) => judged_args(Verdict::Good, judged),
-        Some(Subcommand::Bad(judged)) => judged_args(Verdict::Bad, judged),
-        Some(Subcommand::Skip(judged)) => judged_args(Verdict::Skip, judged),
-        Some(Subcommand::Undo(output)) => (Request::ByHand(ByHand::Given(Given::Undo)), output),
+        Some(Subcommand::Good(judged)) => judged_args(PersonVerdict::Good, judged),
+        Some(Subcommand::Bad(judged)) => judged_args(PersonVerdict::Bad, judged),
+        Some(Subcommand::Skip(judged)) => judged_args(PersonVerdict::Skip, judged),
+        Some(Subcommand::Undo(output)) => (Request::ByHand(ByHand::Given(GivenVerdict::Undo)), output),
         Some(Subcommand::List { badge, output }) => (Request::List { is_badge: badge }, output),
-        Some(Subcommand::Status { which: Hunt { hunt }, output }) => (Request::Status { hunt }, output),
+        Some(Subcommand::Status { which: HuntChoice { hunt }, output }) => (Request::Status { hunt }, output),
         Some(Subcommand::Watch { which, html, output }) => (watch(which, html), output),
-        Some(Subcommand::Resume { which: Hunt { hunt }, allowance, output }) => {
+        Some(Subcommand::Resume { which: HuntChoice { hunt }, allowance, output }) => {
             (Request::Resume { hunt, allowance: allowance.into() }, output)
         }
-        Some(Subcommand::Log { which: Hunt { hunt }, probe, format, output }) => {
+        Some(Subcommand::Log { which: HuntChoice { hunt }, probe, format, output }) => {
             if output.json {
                 return Err((
                     "`git idd log` prints text, not JSON",
@@ -380,7 +380,7 @@ fn request(cli: Cli) -> Result<(Request, Output), Complaint> {
             (Request::Log { hunt, probe, format }, output)
         }
         Some(Subcommand::Show { which, is_full, output }) => (Request::Show { hunt: which.hunt, is_full }, output),
-        Some(Subcommand::Report { which: Hunt { hunt }, recording, format, html, open, output }) => {
+        Some(Subcommand::Report { which: HuntChoice { hunt }, recording, format, html, open, output }) => {
             let page = (html.is_some() || open).then_some(PageArgs { file: html, is_opened: open });
             if let Some(PageArgs { file: Some(file), is_opened }) = &page
                 && file == "-"
@@ -394,14 +394,14 @@ fn request(cli: Cli) -> Result<(Request, Output), Complaint> {
             (Request::Report { hunt, format, page, recording }, output)
         }
         Some(Subcommand::Verify { file, yes, output }) => (Request::Verify { file, is_agreed: yes }, output),
-        Some(Subcommand::Apply { which: Hunt { hunt }, choice, output }) => (Request::Apply { hunt, choice }, output),
+        Some(Subcommand::Apply { which, choice, output }) => (Request::Apply { hunt: which.hunt, choice }, output),
         Some(Subcommand::Try(command)) => try_args(command),
         Some(Subcommand::Reset(output)) => (Request::Reset, output),
         Some(Subcommand::Gc(output)) => (Request::Gc, output),
         Some(Subcommand::Doctor(output)) => (Request::Doctor, output),
         Some(Subcommand::Record(args)) => {
             let output = args.output;
-            let content = if args.steps { Content::Steps } else { Content::Values };
+            let content = if args.steps { RecordedContent::Steps } else { RecordedContent::Values };
             let hint = "give the command to record: git idd record -- ./test.sh";
             let command = command_of(args.words, hint)?.ok_or((EMPTY_COMMAND, hint))?;
             (Request::Record(RecordOrder { content, ..record_args(command, args.record) }), output)
@@ -438,35 +438,38 @@ fn request(cli: Cli) -> Result<(Request, Output), Complaint> {
     })
 }
 
-fn watch(Hunt { hunt }: Hunt, html: Option<OsString>) -> Request {
+fn watch(HuntChoice { hunt }: HuntChoice, html: Option<OsString>) -> Request {
     Request::Watch(WatchArgs { hunt, html })
 }
 
-fn try_args(command: TryCommand) -> (Request, Output) {
-    let TryCommand { fix, which: Hunt { hunt }, suite, budget, output } = command;
+fn try_args(command: TryCommand) -> (Request, OutputOptions) {
+    let TryCommand { fix, which: HuntChoice { hunt }, suite, budget, output } = command;
     (Request::Try(TryArgs { fix, hunt, suite, budget }), output)
 }
 
-fn trace_args(command: TraceCommand) -> (Request, Output) {
+fn trace_args(command: TraceCommand) -> (Request, OutputOptions) {
     let (which, shown) = match command {
         TraceCommand::List(output) => {
-            let args = TraceArgs { which: Which::default(), shown: Shown::List };
+            let args = TraceArgs { which: ProcessChoice::default(), shown: RecordingView::List };
             return (Request::Trace(args), output);
         }
-        TraceCommand::Stat(which) => (which, Shown::Stat),
-        TraceCommand::Tree { depth, width, which } => (which, Shown::Tree { depth, width }),
-        TraceCommand::Inputs { limit, which } => (which, Shown::Inputs(limit)),
-        TraceCommand::Step { step, which } => (which, Shown::Step(step)),
-        TraceCommand::Why { step, variable, limit, which } => (which, Shown::Why { step, variable, limit }),
+        TraceCommand::Stat(which) => (which, RecordingView::Stat),
+        TraceCommand::Tree { depth, width, which } => (which, RecordingView::Tree { depth, width }),
+        TraceCommand::Inputs { limit, which } => (which, RecordingView::Inputs(limit)),
+        TraceCommand::Step { step, which } => (which, RecordingView::Step(step)),
+        TraceCommand::Why { step, variable, limit, which } => (which, RecordingView::Why { step, variable, limit }),
     };
     (
-        Request::Trace(TraceArgs { which: Which { recording: which.recording, process: which.process }, shown }),
+        Request::Trace(TraceArgs {
+            which: ProcessChoice { recording: which.recording, process: which.process },
+            shown,
+        }),
         which.output,
     )
 }
 
 /// The hunt that `git idd start` begins.
-fn start_args(args: StartCommand) -> Result<ByHand, Complaint> {
+fn start_args(args: StartCommand) -> Result<ByHand, OptionMessage> {
     let history = turned(args.history()?, false)?;
     let StartCommand { build, timeout, no_shell, .. } = args;
     let order = idd_session::by_hand::order(history, build, timeout);
@@ -474,51 +477,51 @@ fn start_args(args: StartCommand) -> Result<ByHand, Complaint> {
 }
 
 /// A verdict.
-fn judged_args(verdict: Verdict, judged: Judged) -> (Request, Output) {
-    let Judged { revision, why, output } = judged;
-    (Request::ByHand(ByHand::Given(Given::Verdict { verdict, revision, why })), output)
+fn judged_args(verdict: PersonVerdict, judged: VerdictOptions) -> (Request, OutputOptions) {
+    let VerdictOptions { revision, why, output } = judged;
+    (Request::ByHand(ByHand::Given(GivenVerdict::Verdict { verdict, revision, why })), output)
 }
 
-fn slice_args(args: SliceCommand) -> (Request, Output) {
+fn slice_args(args: SliceCommand) -> (Request, OutputOptions) {
     let SliceCommand { backward, forward, data, address, potential, which } = args;
     let (direction, criterion) = match (backward, forward) {
-        (Some(criterion), _) => (Direction::Backward, criterion),
-        (None, Some(criterion)) => (Direction::Forward, criterion),
+        (Some(criterion), _) => (SliceDirection::Backward, criterion),
+        (None, Some(criterion)) => (SliceDirection::Forward, criterion),
         (None, None) => unreachable!("clap requires one of them"),
     };
     let output = which.output;
-    let which = Which { recording: which.recording, process: which.process };
+    let which = ProcessChoice { recording: which.recording, process: which.process };
     let kinds = Kinds { address, control: !data, potential };
     (Request::Slice(SliceOrder { which, direction, criterion, kinds }), output)
 }
 
 /// The test command of these words; `None` if there are none.
-fn command_of(words: Vec<OsString>, hint: &'static str) -> Result<Option<TestCommand>, Complaint> {
+fn command_of(words: Vec<OsString>, hint: &'static str) -> Result<Option<TestCommand>, OptionMessage> {
     let is_given = !words.is_empty();
     let command = TestCommand::from_words(words);
     if is_given && command.is_none() { Err((EMPTY_COMMAND, hint)) } else { Ok(command) }
 }
 
-fn record_args(command: TestCommand, record: Record) -> RecordOrder {
-    let Record { at, build, holding, program, once, max_trace, keep, max_output, timeout } = record;
+fn record_args(command: TestCommand, record: RecordOptions) -> RecordOrder {
+    let RecordOptions { at, build, holding, program, once, max_trace, keep, max_output, timeout } = record;
     let holding = holding.into();
-    let content = Content::Values;
+    let content = RecordedContent::Values;
     RecordOrder { command, at, build, holding, program, once, max_trace, max_output, keep, content, timeout }
 }
 
-fn mcp_args(args: McpCommand) -> Result<McpArgs, Complaint> {
+fn mcp_args(args: McpCommand) -> Result<McpArgs, OptionMessage> {
     let McpCommand { words, build, .. } = args;
     let command = command_of(words, "give the test that a client may run: git idd mcp -- ./test.sh")?;
     Ok(McpArgs { command, build })
 }
 
-fn shrink_args(words: Vec<OsString>, shrink: Shrink) -> Result<ShrinkArgs, Complaint> {
+fn shrink_args(words: Vec<OsString>, shrink: Shrink) -> Result<ShrinkArgs, OptionMessage> {
     let Shrink { input, passing, args, env, output, at, good, build, timeout, match_line, signature, .. } = shrink;
     let Shrink { holding, isolate_home, clean, no_cache, jobs, budget, max_probes, .. } = shrink;
-    let options::Holding { hold, no_hold } = holding;
-    let test = Test { build, timeout, match_line, signature, hold, no_hold, isolate_home, ..Default::default() };
-    let effort = Effort { clean, no_cache, jobs, budget, max_probes, ..Default::default() };
-    let HuntOrder { command, test, effort, .. } = hunt_args(words, History::default(), test, effort)?;
+    let options::HoldingOptions { hold, no_hold } = holding;
+    let test = TestOrder { build, timeout, match_line, signature, hold, no_hold, isolate_home, ..Default::default() };
+    let effort = EffortOrder { clean, no_cache, jobs, budget, max_probes, ..Default::default() };
+    let HuntOrder { command, test, effort, .. } = hunt_args(words, HistoryOrder::default(), test, effort)?;
     Ok(ShrinkArgs { order: ShrinkOrder { command, input, passing, args, env, at, good, test, effort }, output })
 }
 
@@ -527,10 +530,10 @@ fn of_hunt() -> TestCommand {
     TestCommand::Shell(OsString::from("false"))
 }
 
-fn chop_args(args: ChopCommand) -> Result<ChopOrder, Complaint> {
+fn chop_args(args: ChopCommand) -> Result<ChopOrder, OptionMessage> {
     let ChopCommand { words, input, expected, good, hunt, data, record, .. } = args;
     let reduction =
-        (!args.no_shrink).then_some(Reduction { passing: args.passing, budget: args.budget, jobs: args.jobs });
+        (!args.no_shrink).then_some(ReductionOrder { passing: args.passing, budget: args.budget, jobs: args.jobs });
     let command = command_of(words, "give the command that fails: git idd chop -- ./test.sh")?;
     if command.is_none() && good.is_some() {
         return Err((
@@ -543,11 +546,11 @@ fn chop_args(args: ChopCommand) -> Result<ChopOrder, Complaint> {
     Ok(ChopOrder { record, command, hunt, good, expected, inputs: input, kinds, reduction })
 }
 
-fn invariants_args(args: InvariantsCommand) -> Result<InvariantsOrder, Complaint> {
+fn invariants_args(args: InvariantsCommand) -> Result<InvariantsOrder, OptionMessage> {
     let InvariantsCommand { words, recording, process, hunt, expected, good, passing, record, .. } = args;
     let command = command_of(words, "give the command that fails: git idd invariants -- ./test.sh")?;
     let subject = if command.is_some() || hunt.is_some() {
-        invariants::Subject::Test(Box::new(ChopOrder {
+        invariants::ExaminedRun::Test(Box::new(ChopOrder {
             record: record_args(command.clone().unwrap_or_else(of_hunt), record),
             command,
             hunt: hunt.filter(|hunt| !hunt.is_empty()),
@@ -559,7 +562,7 @@ fn invariants_args(args: InvariantsCommand) -> Result<InvariantsOrder, Complaint
         }))
     } else {
         let right = expected.map(Right::File).or(passing.map(Right::Recording));
-        invariants::Subject::Recording(Which { recording, process }, right)
+        invariants::ExaminedRun::Recording(ProcessChoice { recording, process }, right)
     };
     Ok(InvariantsOrder {
         subject,
@@ -568,13 +571,13 @@ fn invariants_args(args: InvariantsCommand) -> Result<InvariantsOrder, Complaint
         assertion: args.assert,
         depth: if args.data { Some(0) } else { args.depth },
         is_alone: args.alone,
-        limits: Limits { max_links: args.max_statements as usize, time: Some(args.budget) },
+        limits: InvariantLimits { max_links: args.max_statements as usize, time: Some(args.budget) },
         is_minimal: args.minimal,
         solver: args.verify,
     })
 }
 
-fn explain_args(words: Vec<OsString>, explain: Explain) -> Result<ExplainOrder, Complaint> {
+fn explain_args(words: Vec<OsString>, explain: Explain) -> Result<ExplainOrder, OptionMessage> {
     let hint = "give the command that fails: git idd explain --bad HEAD --good v1 -- ./test.sh";
     let command = command_of(words, hint)?;
     Ok(ExplainOrder {
@@ -598,7 +601,7 @@ fn explain_args(words: Vec<OsString>, explain: Explain) -> Result<ExplainOrder, 
     })
 }
 
-fn debug_args(command: DebugCommand) -> Result<DebugOrder, Complaint> {
+fn debug_args(command: DebugCommand) -> Result<DebugOrder, OptionMessage> {
     let DebugCommand { words, recording, process, from, expect: expected, bad, good, passing, build, .. } = command;
     let mut record = None;
     let versions = if let (Some(bad), Some(good)) = (bad, good) {
@@ -621,7 +624,7 @@ fn debug_args(command: DebugCommand) -> Result<DebugOrder, Complaint> {
         record = command.map(|command| RecordOrder { build, ..RecordOrder::new(command) });
         None
     };
-    let which = Which { recording, process };
+    let which = ProcessChoice { recording, process };
     let (answers, is_restarted, is_plain) = (command.answers, command.restart, command.plain);
     Ok(DebugOrder { which, record, expected, from, answers, passing, is_restarted, is_plain, versions })
 }

@@ -8,7 +8,7 @@ use std::time::Duration;
 use crate::args::values::{value, word};
 use clap::{Args, ValueEnum, value_parser};
 use idd_base::sought::Sought;
-use idd_session::order::{Bound, Keep, Level, SWITCH_BUDGET, Side, SignatureMode, Until, Walk};
+use idd_session::order::{Bound, ExplainedSide, HistoryWalk, KeepOrder, Level, SWITCH_BUDGET, SignatureMode, Until};
 use idd_session::service;
 use idd_session::share::{Flaky, MEASURED, Share, parse_confidence, parse_flaky};
 use idd_world::remote::Address;
@@ -18,7 +18,7 @@ use regex::Regex;
 /// Where to look.
 #[derive(Debug, Clone, PartialEq, Eq, Args)]
 #[command(next_help_heading = "Where to look")]
-pub struct History {
+pub struct HistoryOptions {
     /// What to look for: the commit since which the test fails, the one since which it passes again, or the one since
     /// which the command of `--by` prints another value.
     ///
@@ -45,8 +45,8 @@ pub struct History {
     pub first_parent: bool,
 
     /// How to go through history; `linear` visits every revision, backwards.
-    #[arg(long, value_parser = value::<Walk>(), value_name = "HOW", default_value = word(Walk::default()))]
-    pub walk: Walk,
+    #[arg(long, value_parser = value::<HistoryWalk>(), value_name = "HOW", default_value = word(HistoryWalk::default()))]
+    pub walk: HistoryWalk,
 
     /// Consider only commits that change this path; may be given more than once.
     #[arg(long, value_name = "PATHSPEC")]
@@ -57,7 +57,7 @@ pub struct History {
 #[derive(Debug, Clone, PartialEq, Eq, Args)]
 #[command(next_help_heading = "What is run")]
 #[expect(clippy::struct_excessive_bools, reason = "each is an option of its own")]
-pub struct Test {
+pub struct TestOptions {
     /// Shell line that is run before the test; if it fails, the revision counts as unresolved, never as bad.
     #[arg(long, value_name = "COMMAND")]
     pub build: Option<OsString>,
@@ -186,7 +186,7 @@ pub struct Test {
 #[derive(Debug, Clone, PartialEq, Eq, Args)]
 #[command(next_help_heading = "How much work")]
 #[expect(clippy::struct_excessive_bools, reason = "independent flags of the command line")]
-pub struct Effort {
+pub struct EffortOptions {
     /// How far the culprit is reduced.
     #[arg(long, value_parser = value::<Level>(), value_name = "LEVEL", default_value = word(Level::default()))]
     pub level: Level,
@@ -291,7 +291,7 @@ pub struct Effort {
 /// What is recorded.
 #[derive(Debug, Clone, PartialEq, Eq, Args)]
 #[command(next_help_heading = "What is recorded")]
-pub struct Record {
+pub struct RecordOptions {
     /// Revision that is built and run.
     #[arg(long, value_name = "REV", default_value = "HEAD")]
     pub at: String,
@@ -302,7 +302,7 @@ pub struct Record {
 
     #[command(flatten)]
     /// What is kept.
-    pub holding: Holding,
+    pub holding: HoldingOptions,
 
     /// If the test runs several programs: the one that `trace` shows (default: the last one that ended as the test
     /// did).
@@ -319,8 +319,8 @@ pub struct Record {
     pub max_trace: u64,
 
     /// Part of the run that is kept if the whole exceeds `--max-trace` (default: last; of a Java program always the first).
-    #[arg(long, value_name = "PART", value_parser = value::<Keep>())]
-    pub keep: Option<Keep>,
+    #[arg(long, value_name = "PART", value_parser = value::<KeepOrder>())]
+    pub keep: Option<KeepOrder>,
 
     /// Limit of the size of each file that the test writes, its output included: `100M`, `2G`.
     #[arg(long, value_name = "SIZE", default_value = "1G", value_parser = parse_size, allow_negative_numbers = true)]
@@ -390,7 +390,7 @@ pub struct Shrink {
 
     #[command(flatten)]
     /// What is kept.
-    pub holding: Holding,
+    pub holding: HoldingOptions,
 
     /// Give each probe an empty HOME of its own.
     #[arg(long)]
@@ -419,7 +419,7 @@ pub struct Shrink {
 
 /// What a recording or an explanation keeps as it is now; as in a hunt.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Args)]
-pub struct Holding {
+pub struct HoldingOptions {
     /// Use the present version of this path in the revisions that are built; may be given more than once. The test
     /// script is held by default.
     #[arg(long, value_name = "PATH", conflicts_with = "no_hold")]
@@ -467,8 +467,8 @@ pub struct Explain {
 
     /// Pair of versions of a hunt: the first bad revision with and without the necessary change, or HEAD without and
     /// with the fix.
-    #[arg(long, value_parser = value::<Side>(), value_name = "WHERE", default_value = word(Side::default()))]
-    pub at: Side,
+    #[arg(long, value_parser = value::<ExplainedSide>(), value_name = "WHERE", default_value = word(ExplainedSide::default()))]
+    pub at: ExplainedSide,
 
     /// Shell line that is run before the test.
     #[arg(long, value_name = "COMMAND")]
@@ -476,7 +476,7 @@ pub struct Explain {
 
     #[command(flatten)]
     /// What is kept.
-    pub holding: Holding,
+    pub holding: HoldingOptions,
 
     /// If the test runs several processes: the number of the one that is explained, as in `git idd record`.
     #[arg(long, value_name = "N")]
@@ -509,7 +509,7 @@ pub struct Explain {
 
 /// Which hunt is meant.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Args)]
-pub struct Hunt {
+pub struct HuntChoice {
     /// The hunt, by its id or the beginning of one; `git idd list` lists them.
     #[arg(long, value_name = "ID")]
     pub hunt: Option<String>,
@@ -518,7 +518,7 @@ pub struct Hunt {
 /// How much a resumed hunt may do; what is not given stays as it was, whatever the configuration says by now.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Args)]
 #[command(next_help_heading = "How much work")]
-pub struct Allowance {
+pub struct AllowanceOptions {
     /// Number of tests that run at once (default: that of the hunt).
     #[arg(id = "new_jobs", short = 'j', long = "jobs", value_name = "N", value_parser = value_parser!(u32).range(1..=1000))]
     pub jobs: Option<u32>,
@@ -553,7 +553,7 @@ pub struct Allowance {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Args)]
 #[command(next_help_heading = "Output")]
 #[expect(clippy::struct_excessive_bools, reason = "independent flags of the command line")]
-pub struct Output {
+pub struct OutputOptions {
     /// Print one JSON object to stdout.
     #[arg(long)]
     pub json: bool,
@@ -580,7 +580,7 @@ pub struct Output {
 pub struct Choice {
     /// Apply this one of the tested fixes, recommended or not.
     #[arg(long, value_enum, value_name = "NAME")]
-    pub rung: Option<Rung>,
+    pub rung: Option<RungOption>,
 
     /// Apply the revert of the whole commit, or of the merge that brought it.
     #[arg(long, conflicts_with = "rung")]
@@ -589,7 +589,7 @@ pub struct Choice {
 
 /// How much of the culprit a fix takes back.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum Rung {
+pub enum RungOption {
     /// The necessary lines.
     Lines,
     /// The runs of changed lines around them.

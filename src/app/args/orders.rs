@@ -1,14 +1,14 @@
 //! From the options of the command line to plain orders.
 
 use crate::args::options;
-use idd_session::order::{Allowance, Effort, History, Holding, Test};
+use idd_session::order::{Allowance, EffortOrder, HistoryOrder, Holding, TestOrder};
 
 /// The same fields on both sides; a field that one of them lacks does not compile.
 macro_rules! plain {
-    ($($type:ident { $($field:ident)+ })+) => {$(
-        impl From<options::$type> for $type {
-            fn from(options: options::$type) -> Self {
-                let options::$type { $($field),+ } = options;
+    ($($options:ident => $type:ident { $($field:ident)+ })+) => {$(
+        impl From<options::$options> for $type {
+            fn from(options: options::$options) -> Self {
+                let options::$options { $($field),+ } = options;
                 Self { $($field),+ }
             }
         }
@@ -16,21 +16,21 @@ macro_rules! plain {
 }
 
 plain! {
-    History {
+    HistoryOptions => HistoryOrder {
         find bad good from_bisect first_parent walk path
     }
-    Test {
+    TestOptions => TestOrder {
         build precheck from_artifacts artifacts_size artifact no_precheck timeout match_line pass_match signature hold no_hold overlay shim
         repeat flaky confidence suite no_suite expose_commit isolate_home remote
     }
-    Effort {
+    EffortOptions => EffortOrder {
         level fast retry clean no_cache fetch until reduction repair no_port require_fix explain jobs local_jobs budget
         max_probes max_cost notify lease
     }
-    Allowance {
+    AllowanceOptions => Allowance {
         jobs budget max_probes max_cost until reduction fetch
     }
-    Holding {
+    HoldingOptions => Holding {
         hold no_hold
     }
 }

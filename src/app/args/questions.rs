@@ -5,13 +5,15 @@ use std::ffi::OsString;
 use crate::args::values::value;
 use clap::Args;
 use idd_base::sought::Sought;
-use idd_session::listed;
-use idd_session::listed::{Each, Source};
-use idd_session::order::{Effort, History, HuntOrder, Measure, Perf, SignatureMode, Test, TestCommand, Until};
+use idd_session::order::{
+    EffortOrder, HistoryOrder, HuntOrder, Measure, Perf, SignatureMode, TestCommand, TestOrder, Until,
+};
 use idd_session::share::{Threshold, parse_threshold};
+use idd_session::test_list;
+use idd_session::test_list::{Each, TestSource};
 
 /// A message and a hint.
-pub type Complaint = (&'static str, &'static str);
+pub type OptionMessage = (&'static str, &'static str);
 
 /// The options of a performance hunt.
 #[derive(Debug, Clone, PartialEq, Eq, Args)]
@@ -41,7 +43,7 @@ pub struct Measured {
 
 impl Measured {
     /// Refuses options of a performance hunt in another one. (The parser does not require what a test excludes.)
-    pub fn refuse_alone(&self) -> Result<(), Complaint> {
+    pub fn refuse_alone(&self) -> Result<(), OptionMessage> {
         if self.threshold.is_some() || self.measure.is_some() {
             return Err((
                 "`--threshold` and `--measure` need `--perf <command>`",
@@ -57,14 +59,14 @@ pub fn measured(
     line: OsString,
     measure: Option<Measure>,
     threshold: Option<Threshold>,
-    (history, test, effort): (History, Test, Effort),
-) -> Result<HuntOrder, Complaint> {
+    (history, test, effort): (HistoryOrder, TestOrder, EffortOrder),
+) -> Result<HuntOrder, OptionMessage> {
     if history.good.len() > 1 {
         return Err(("`--perf` takes one `--good`", "it is the older revision, where the command is fast"));
     }
-    let history = History { find: Sought::Slower, ..history };
-    let test = Test { signature: SignatureMode::Exit, ..test };
-    let effort = Effort { until: Until::Commit, no_cache: true, no_port: true, ..effort };
+    let history = HistoryOrder { find: Sought::Slower, ..history };
+    let test = TestOrder { signature: SignatureMode::Exit, ..test };
+    let effort = EffortOrder { until: Until::Commit, no_cache: true, no_port: true, ..effort };
     let order = hunt_args(vec![line], history, test, effort)?;
     let perf = Perf { measure: measure.unwrap_or_default(), threshold: threshold.unwrap_or_default() };
     Ok(HuntOrder { perf: Some(perf), ..order })
@@ -75,8 +77,8 @@ pub fn measured(
 /// - `words`: the test, and the command of `--by` that takes its place.
 pub fn asked(
     words: (Vec<OsString>, Option<OsString>),
-    (history, test, effort): (History, Test, Effort),
-) -> Result<HuntOrder, Complaint> {
+    (history, test, effort): (HistoryOrder, TestOrder, EffortOrder),
+) -> Result<HuntOrder, OptionMessage> {
     if history.find == Sought::Change && words.1.is_none() {
         return Err((
             "`--find change` needs `--by <command>`",
@@ -95,8 +97,8 @@ pub fn asked(
 }
 
 /// A hunt for each test of a source.
-pub fn several(order: HuntOrder, source: Source) -> Result<Each, Complaint> {
-    if !listed::has_place(&order.command) {
+pub fn several(order: HuntOrder, source: TestSource) -> Result<Each, OptionMessage> {
+    if !test_list::has_place(&order.command) {
         return Err((
             "the test command has no `{}` for the name of a test",
             "git idd --each 'cat failing.txt' -- ./run-test {}",
@@ -109,7 +111,7 @@ pub fn several(order: HuntOrder, source: Source) -> Result<Each, Complaint> {
 }
 
 /// The newer revision and the older ones of a question; for a fix, the test passes at the newer one.
-pub fn turned(mut history: History, is_by: bool) -> Result<History, Complaint> {
+pub fn turned(mut history: HistoryOrder, is_by: bool) -> Result<HistoryOrder, OptionMessage> {
     if is_by && history.find != Sought::Change {
         return Err((
             "`--by` names a command that prints a value, and needs `--find change`",
@@ -119,7 +121,7 @@ pub fn turned(mut history: History, is_by: bool) -> Result<History, Complaint> {
     if history.find != Sought::Fix {
         return Ok(history);
     }
-    let History { bad, good, .. } = history;
+    let HistoryOrder { bad, good, .. } = history;
     if good.len() > 1 {
         return Err((
             "`--find fix` takes one `--good`",
@@ -134,10 +136,10 @@ pub fn turned(mut history: History, is_by: bool) -> Result<History, Complaint> {
 /// A hunt with this test.
 pub fn hunt_args(
     words: Vec<OsString>,
-    history: History,
-    mut test: Test,
-    effort: Effort,
-) -> Result<HuntOrder, Complaint> {
+    history: HistoryOrder,
+    mut test: TestOrder,
+    effort: EffortOrder,
+) -> Result<HuntOrder, OptionMessage> {
     let Some(command) = TestCommand::from_words(words) else {
         return Err(("the test command is empty", "give a command that fails now: git idd -- ./test.sh"));
     };

@@ -3,7 +3,7 @@ use std::time::Duration;
 use super::*;
 use crate::args::options::Color;
 use idd_base::sought::Sought;
-use idd_session::order::{Level, SignatureMode, Walk};
+use idd_session::order::{HistoryWalk, Level, SignatureMode};
 
 /// Splits at blanks, with `_` for a blank inside a word.
 fn words(line: &str) -> Vec<OsString> {
@@ -80,7 +80,7 @@ fn options_behind_the_test_command_belong_to_it() {
 #[test]
 fn a_hunt_without_options_has_the_documented_defaults() {
     let hunt = hunt("git-idd ./test.sh");
-    assert_eq!(hunt.history, History::default());
+    assert_eq!(hunt.history, HistoryOrder::default());
     assert_eq!((hunt.test.repeat, hunt.test.signature, hunt.test.no_hold), (1, SignatureMode::Auto, false));
     assert_eq!(hunt.effort.level, Level::Line);
     assert_eq!(parse_with("git-idd t", &[]).unwrap().output.color, Color::Auto);
@@ -121,7 +121,7 @@ fn the_first_word_decides_whether_it_is_a_subcommand() {
     assert_eq!(request("git-idd report --open --html=-x"), page(Some("-x"), true));
     assert_eq!(request("git-idd report --open"), page(None, true));
     assert_eq!(request("git-idd apply"), Request::Apply { hunt: None, choice: options::Choice::default() });
-    let choice = options::Choice { rung: Some(options::Rung::Files), revert: false };
+    let choice = options::Choice { rung: Some(options::RungOption::Files), revert: false };
     assert_eq!(request("git-idd apply --rung files"), Request::Apply { hunt: None, choice });
     let judged = |fix: &str, hunt: Option<&str>, suite: Option<&str>| {
         let (hunt, suite) = (hunt.map(str::to_owned), suite.map(OsString::from));
@@ -231,7 +231,7 @@ fn config_gives_options_and_the_command_line_wins() {
     assert!(configured.history.first_parent && configured.effort.no_cache);
     assert_eq!(configured.test.timeout, Some(Duration::from_secs(120)));
     let given = hunt_with("git-idd -j 8 --good v3 --no-first-parent --cache --walk auto t", &config);
-    assert_eq!((given.effort.jobs, given.history.walk), (Some(8), Walk::Auto));
+    assert_eq!((given.effort.jobs, given.history.walk), (Some(8), HistoryWalk::Auto));
     assert_eq!(given.history.good, ["v3"]);
     assert!(!given.history.first_parent && !given.effort.no_cache);
     assert_eq!(given.test.build, Some("make".into()));
@@ -245,7 +245,7 @@ fn config_is_for_the_commands_that_have_the_option() {
     let Request::Minimize { hunt, .. } = parse_with("git-idd minimize a b -- t", &config[..1]).unwrap().request else {
         panic!("minimize is a request of its own");
     };
-    assert_eq!(hunt.history, History::default());
+    assert_eq!(hunt.history, HistoryOrder::default());
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! `git idd try`.
 
-use crate::args::options::{Hunt, Output, parse_duration};
+use crate::args::options::{HuntChoice, OutputOptions, parse_duration};
 use clap::Args;
 use std::ffi::OsString;
 use std::time::Duration;
@@ -14,7 +14,7 @@ pub struct TryCommand {
     pub fix: OsString,
 
     #[command(flatten)]
-    pub which: Hunt,
+    pub which: HuntChoice,
 
     /// Shell line with more tests: they must fail no more than at HEAD (default: that of the hunt).
     #[arg(long, value_name = "COMMAND")]
@@ -25,7 +25,7 @@ pub struct TryCommand {
     pub budget: Option<Duration>,
 
     #[command(flatten)]
-    pub output: Output,
+    pub output: OutputOptions,
 }
 
 /// A fix to judge, as asked for.

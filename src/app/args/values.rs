@@ -2,8 +2,8 @@
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use idd_base::sought::Sought;
-use idd_explain::native::invariant::Mode;
-use idd_session::order::{Keep, Level, Measure, Side, SignatureMode, Until, Walk};
+use idd_explain::native::invariant::AddressMode;
+use idd_session::order::{ExplainedSide, HistoryWalk, KeepOrder, Level, Measure, SignatureMode, Until};
 
 /// A type whose values are words on the command line.
 pub trait ValueTable: Copy + PartialEq + Send + Sync + 'static {
@@ -41,7 +41,7 @@ values! {
         Memory "memory" "Peak of the memory of the largest of these processes"
         Instructions "instructions" "Instructions in user space; needs a counter of the processor"
     }
-    Walk {
+    HistoryWalk {
         Auto "auto" "Gallop back, then bisect"
         Linear "linear" "Every revision, backwards"
     }
@@ -63,16 +63,16 @@ values! {
         Change "change" "The minimal change inside it, too"
         Fix "fix" "A fix for HEAD, too"
     }
-    Keep {
+    KeepOrder {
         First "first" "The beginning"
         Last "last" "The end"
     }
-    Mode {
+    AddressMode {
         Value "value" "Nothing"
         Address "address" "That a value is read where it was stored"
         Absolute "absolute" "Their numbers"
     }
-    Side {
+    ExplainedSide {
         Culprit "culprit" "The first bad revision"
         Head "head" "The revision that the fix is for"
     }

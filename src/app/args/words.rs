@@ -15,7 +15,7 @@ use crate::args::command::command;
 
 /// The command line, cut at the name of its subcommand.
 #[derive(Debug, Default, PartialEq)]
-pub struct Words {
+pub struct CommandLineWords {
     program: OsString,
     /// The subcommand's name.
     pub subcommand: Option<String>,
@@ -44,7 +44,7 @@ fn listed(names: &[String]) -> String {
     format!("{} or {last}", first.join(", "))
 }
 
-impl Words {
+impl CommandLineWords {
     /// The words as they were given, without the subcommand's name.
     pub fn given(&self) -> Vec<OsString> {
         [slice::from_ref(&self.program), &self.before, &self.after].concat()
@@ -139,11 +139,11 @@ fn whole(word: &OsStr, command: &Command) -> Result<Option<OsString>, Ambiguous>
 }
 
 /// Finds the name of the subcommand: the first word that is neither an option nor an option's value.
-pub fn split(args: Vec<OsString>) -> Words {
+pub fn split(args: Vec<OsString>) -> CommandLineWords {
     let root = command();
     let mut args = args.into_iter();
     let program = args.next().unwrap_or_else(|| "git-idd".into());
-    let mut words = Words { program, ..Words::default() };
+    let mut words = CommandLineWords { program, ..CommandLineWords::default() };
     while let Some(word) = args.next() {
         let text = word.to_string_lossy();
         if text == "--" {

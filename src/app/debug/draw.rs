@@ -6,8 +6,8 @@ use ratatui::style::{Modifier, Style};
 use ratatui::text::{Line, Span};
 use ratatui::widgets::{Block, Borders, Clear, Paragraph, Wrap};
 
-use crate::debug::screen::{Mode, Screen};
-use crate::debug::tree::Row;
+use crate::debug::screen::{QuestionScreen, ScreenMode};
+use crate::debug::tree::TreeRow;
 
 /// Columns and lines that the panes need.
 pub const LEAST: (u16, u16) = (60, 16);
@@ -59,7 +59,7 @@ fn fit(text: &str, columns: usize) -> String {
     kept + "..."
 }
 
-impl Screen {
+impl QuestionScreen {
     /// Draws everything, or what is missing if the terminal is too small.
     pub fn draw(&mut self, frame: &mut Frame<'_>) {
         let whole = frame.area();
@@ -83,10 +83,10 @@ impl Screen {
         ])
         .areas(whole);
         match &self.mode {
-            Mode::Help => self.draw_cover(frame, " Help ", HELP.lines().map(str::to_owned).collect()),
-            Mode::Whole => self.draw_whole(frame),
-            Mode::Tree(row) => self.draw_tree(frame, *row),
-            Mode::Panes | Mode::Typing(..) => {
+            ScreenMode::Help => self.draw_cover(frame, " Help ", HELP.lines().map(str::to_owned).collect()),
+            ScreenMode::Whole => self.draw_whole(frame),
+            ScreenMode::Tree(row) => self.draw_tree(frame, *row),
+            ScreenMode::Panes | ScreenMode::Typing(..) => {
                 let [source, values] =
                     Layout::horizontal([Constraint::Percentage(58), Constraint::Percentage(42)]).areas(body);
                 frame.render_widget(
@@ -102,12 +102,12 @@ impl Screen {
             }
         }
         let below = match (&self.mode, &self.message) {
-            (Mode::Typing('/', typed), _) => format!(" text of a value or function: {typed}_"),
-            (Mode::Typing(_, typed), _) => format!(" go to a step, a line (a.c:15) or a function: {typed}_"),
+            (ScreenMode::Typing('/', typed), _) => format!(" text of a value or function: {typed}_"),
+            (ScreenMode::Typing(_, typed), _) => format!(" go to a step, a line (a.c:15) or a function: {typed}_"),
             (_, Some(message)) => format!(" {message}"),
-            (Mode::Panes, None) if usize::from(keys.width) < KEYS.len() => SHORT_KEYS.to_owned(),
-            (Mode::Panes, None) => KEYS.to_owned(),
-            (Mode::Tree(_), None) => " Enter looks at it  Space opens it  any other key closes".to_owned(),
+            (ScreenMode::Panes, None) if usize::from(keys.width) < KEYS.len() => SHORT_KEYS.to_owned(),
+            (ScreenMode::Panes, None) => KEYS.to_owned(),
+            (ScreenMode::Tree(_), None) => " Enter looks at it  Space opens it  any other key closes".to_owned(),
             (_, None) => " Up Down scroll  any other key closes".to_owned(),
         };
         let reversed = Style::new().add_modifier(Modifier::REVERSED);
@@ -228,7 +228,7 @@ impl Screen {
 }
 
 /// So many rows around one of them, with their indices; two of them after it, if there are.
-fn window(rows: &[Row], now: usize, height: usize) -> impl Iterator<Item = (usize, &Row)> {
+fn window(rows: &[TreeRow], now: usize, height: usize) -> impl Iterator<Item = (usize, &TreeRow)> {
     let last = rows.len().saturating_sub(height);
     let first = (now + 3).saturating_sub(height).min(last);
     rows.iter().enumerate().skip(first).take(height)

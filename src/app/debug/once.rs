@@ -4,10 +4,10 @@
 
 use crate::console::Console;
 use crate::debug::text::safe;
-use crate::debug::{Asked, ended, opened};
+use crate::debug::{AskedPerson, ended, opened};
 use idd_report::style::Style;
 use idd_session::debug::reply::{items, reply};
-use idd_session::debug::{DebugOrder, End, Person, Question, Reply, begin, explained};
+use idd_session::debug::{DebugOrder, PersonReply, StepJudge, StepQuestion, WalkEnd, begin, explained};
 use idd_session::failure::Failure;
 use idd_session::talk::Silent;
 use idd_world::answers::Answers;
@@ -21,13 +21,13 @@ pub fn ask(order: &DebugOrder, answer: Option<&str>, location: &Location) -> Res
     let answers = opened(&kept, order.is_restarted)?;
     let mut line = |file: &str, number: u32| sources.indented(file, number);
     let asked =
-        Asked { line: &mut line, answers, style: Style::PLAIN, is_json: false, is_over: false, is_sought: false };
+        AskedPerson { line: &mut line, answers, style: Style::PLAIN, is_json: false, is_over: false, is_sought: false };
     let mut once = Once { asked, answer: answer.map(str::to_owned), text: String::new(), wrong: None };
     let end = walk.ask(&mut once, false)?;
     if let Some(wrong) = once.wrong {
         return Err(Failure::usage(wrong));
     }
-    if end == End::Left {
+    if end == WalkEnd::Left {
         return Ok(once.text);
     }
     let text = ended(&mut walk, &end, once.asked.line, Console::plain())?;
@@ -38,14 +38,14 @@ pub fn ask(order: &DebugOrder, answer: Option<&str>, location: &Location) -> Res
 
 /// Gives the known answers, then one, and leaves at the question after it.
 struct Once<'a> {
-    asked: Asked<'a>,
+    asked: AskedPerson<'a>,
     answer: Option<String>,
     text: String,
     wrong: Option<String>,
 }
 
-impl Person for Once<'_> {
-    fn judge(&mut self, question: &Question<'_>) -> Result<Reply, Failure> {
+impl StepJudge for Once<'_> {
+    fn judge(&mut self, question: &StepQuestion<'_>) -> Result<PersonReply, Failure> {
         let items = items(question.facts);
         while let Some(known) = self.asked.answers.as_mut().and_then(Answers::known) {
             if let Ok(reply) = reply(&known, &items) {
@@ -57,17 +57,17 @@ impl Person for Once<'_> {
             if let Some(note) = &question.note {
                 self.text = format!("{}\n{}", safe(note), self.text);
             }
-            return Ok(Reply::Quit);
+            return Ok(PersonReply::Quit);
         };
         match reply(answer.trim(), &items) {
-            Ok(Reply::Quit) => Ok(Reply::Quit),
+            Ok(PersonReply::Quit) => Ok(PersonReply::Quit),
             Ok(reply) => {
                 self.asked.keep(answer.trim(), &reply, question.facts.detail.standing.step)?;
                 Ok(reply)
             }
             Err(wrong) => {
                 self.wrong = Some(wrong);
-                Ok(Reply::Quit)
+                Ok(PersonReply::Quit)
             }
         }
     }

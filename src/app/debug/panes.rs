@@ -6,13 +6,13 @@ use std::time::Duration;
 use ratatui::crossterm::event;
 use ratatui::crossterm::event::{Event, KeyEventKind};
 
-use crate::debug::screen::{Action, Mode, Screen};
-use crate::debug::shown::Shown;
-use crate::debug::text::{Line, at};
+use crate::debug::question_view::ShownQuestion;
+use crate::debug::screen::{KeyAction, QuestionScreen, ScreenMode};
+use crate::debug::text::{IndentedLine, at};
 use crate::debug::tree;
 use crate::full_screen::{FullScreen, PATIENCE, is_waiting};
-use idd_session::debug::reply::{Item, items, reply};
-use idd_session::debug::{Person, Question, Reply};
+use idd_session::debug::reply::{AnsweredItem, items, reply};
+use idd_session::debug::{PersonReply, StepJudge, StepQuestion};
 use idd_session::failure::Failure;
 use idd_trace::step::Step;
 use idd_world::answers::Answers;
@@ -24,7 +24,7 @@ const PLAIN: &str = "`--plain` asks by lines";
 pub struct Panes<'a> {
     /// Entered at the first question that has no answer yet.
     full_screen: FullScreen,
-    line: Line<'a>,
+    line: IndentedLine<'a>,
     answers: Option<Answers>,
     /// The answers so far.
     path: Vec<String>,
@@ -39,11 +39,11 @@ pub struct Panes<'a> {
     /// The parts of the tree whose content is shown.
     open: BTreeSet<u32>,
     /// What is on the screen during a search.
-    searching: Option<Screen>,
+    searching: Option<QuestionScreen>,
 }
 
 impl<'a> Panes<'a> {
-    pub fn new(line: Line<'a>, answers: Option<Answers>) -> Result<Self, Failure> {
+    pub fn new(line: IndentedLine<'a>, answers: Option<Answers>) -> Result<Self, Failure> {
         Ok(Self {
             full_screen: FullScreen::new(true)?,
             line,
@@ -58,8 +58,8 @@ impl<'a> Panes<'a> {
         })
     }
 
-    fn screen(&mut self, question: &Question<'_>) -> Screen {
-        let mut shown = Shown::new(question, &mut self.line);
+    fn screen(&mut self, question: &StepQuestion<'_>) -> QuestionScreen {
+        let mut shown = ShownQuestion::new(question, &mut self.line);
         let step = shown.step;
         if std::mem::take(&mut self.is_looking) {
             self.looked = Some(step).filter(|_| self.recommended.as_ref().is_none_or(|(known, _)| *known != step));
@@ -73,10 +73,10 @@ impl<'a> Panes<'a> {
         }
         shown.near = tree::rows(question.calls, Step(step), question.judged, &BTreeSet::new());
         shown.path.clone_from(&self.path);
-        let mut screen = Screen::new(shown);
+        let mut screen = QuestionScreen::new(shown);
         screen.message.clone_from(&question.note);
         if let Some((followed, size)) = self.followed.take() {
-            let is_followed = |item: &Item| {
+            let is_followed = |item: &AnsweredItem| {
                 let is_apart = |(address, n): (u64, u64)| {
                     followed >= address.saturating_add(n) || address >= followed.saturating_add(size)
                 };
@@ -88,7 +88,7 @@ impl<'a> Panes<'a> {
     }
 
     /// Looks for another step, if that is what a text means.
-    fn seek(&mut self, text: &str, items: &[Item], screen: &mut Screen) -> Option<Reply> {
+    fn seek(&mut self, text: &str, items: &[AnsweredItem], screen: &mut QuestionScreen) -> Option<PersonReply> {
         match reply(text, items) {
             Ok(reply) => {
                 let index = text.strip_prefix(['<', '>']).and_then(|index| index.trim().parse::<usize>().ok());
@@ -106,7 +106,7 @@ impl<'a> Panes<'a> {
     }
 
     /// Takes an answer, and keeps it.
-    fn keep(&mut self, text: &str, question: &Question<'_>, is_new: bool) -> Result<(), Failure> {
+    fn keep(&mut self, text: &str, question: &StepQuestion<'_>, is_new: bool) -> Result<(), Failure> {
         let facts = question.facts;
         let step = facts.detail.standing.step.0;
         match text {
@@ -124,8 +124,8 @@ impl<'a> Panes<'a> {
     }
 }
 
-impl Person for Panes<'_> {
-    fn judge(&mut self, question: &Question<'_>) -> Result<Reply, Failure> {
+impl StepJudge for Panes<'_> {
+    fn judge(&mut self, question: &StepQuestion<'_>) -> Result<PersonReply, Failure> {
         let items = items(question.facts);
         while let Some(text) = self.answers.as_mut().and_then(Answers::known) {
             if let Ok(known) = reply(&text, &items) {
@@ -147,39 +147,39 @@ impl Person for Panes<'_> {
             let Some(event) = self.full_screen.wait(None)? else { continue };
             match screen.event(&event) {
                 None => {}
-                Some(Action::Quit) => return Ok(Reply::Quit),
-                Some(Action::Suspend) => self.full_screen.suspend(),
-                Some(Action::Look(step)) => {
+                Some(KeyAction::Quit) => return Ok(PersonReply::Quit),
+                Some(KeyAction::Suspend) => self.full_screen.suspend(),
+                Some(KeyAction::Look(step)) => {
                     self.is_looking = true;
-                    return Ok(Reply::Jump(Step(step)));
+                    return Ok(PersonReply::Jump(Step(step)));
                 }
-                Some(Action::Return) => match &self.recommended {
+                Some(KeyAction::Return) => match &self.recommended {
                     Some((step, _)) if *step != screen.shown.step => {
                         self.is_looking = true;
-                        return Ok(Reply::Jump(Step(*step)));
+                        return Ok(PersonReply::Jump(Step(*step)));
                     }
                     _ => screen.message = Some("this is the step that is asked about".to_owned()),
                 },
-                Some(Action::Tree) => {
+                Some(KeyAction::Tree) => {
                     let step = Step(screen.shown.step);
                     screen.shown.tree = tree::rows(question.calls, step, question.judged, &self.open);
                     screen.show_tree();
                 }
-                Some(Action::Open(part)) => {
+                Some(KeyAction::Open(part)) => {
                     if !self.open.remove(&part) {
                         self.open.insert(part);
                     }
                     let step = Step(screen.shown.step);
                     screen.shown.tree = tree::rows(question.calls, step, question.judged, &self.open);
                     let row = screen.shown.tree.iter().position(|row| row.step == part);
-                    screen.mode = Mode::Tree(row.unwrap_or(0));
+                    screen.mode = ScreenMode::Tree(row.unwrap_or(0));
                 }
-                Some(Action::Seek(text)) => {
+                Some(KeyAction::Seek(text)) => {
                     if let Some(reply) = self.seek(&text, &items, &mut screen) {
                         return Ok(reply);
                     }
                 }
-                Some(Action::Answer(text)) => match reply(&text, &items) {
+                Some(KeyAction::Answer(text)) => match reply(&text, &items) {
                     Ok(said) => {
                         self.keep(&text, question, true)?;
                         return Ok(said);

@@ -1,9 +1,9 @@
 //! The texts about a step that both the panes and the lines show. All of them are safe to print.
 
 use idd_base::plural::count;
-use idd_explain::facts::{Facts, Used};
+use idd_explain::facts::{StepFacts, UsedValue};
 use idd_report::escape::{Terminal, Untrusted};
-use idd_session::debug::{Question, reason};
+use idd_session::debug::{StepQuestion, reason};
 
 /// What stands after a value that is the same in the passing version.
 const PRESUMED: &str = "  (as in the passing run)";
@@ -15,7 +15,7 @@ const EXPECTED: &str = "  (as expected)";
 const MAX_VALUE: usize = 200;
 
 /// A line of a file with the space before it, if it is known.
-pub type Line<'l> = &'l mut dyn FnMut(&str, u32) -> Option<String>;
+pub type IndentedLine<'l> = &'l mut dyn FnMut(&str, u32) -> Option<String>;
 
 /// A text without what a terminal would obey.
 pub fn safe(text: &str) -> String {
@@ -29,7 +29,7 @@ pub fn short(text: &str) -> String {
 }
 
 /// `parse.c:40, in read_line`.
-pub fn at(facts: &Facts) -> String {
+pub fn at(facts: &StepFacts) -> String {
     let standing = &facts.detail.standing;
     match standing.place.as_ref().filter(|place| place.line > 0) {
         Some(place) => format!("{}:{}, in {}", safe(&place.file), place.line, safe(&standing.function)),
@@ -38,12 +38,12 @@ pub fn at(facts: &Facts) -> String {
 }
 
 /// A value that a step uses, as it is shown in a line.
-pub fn value(used: &Used) -> String {
+pub fn value(used: &UsedValue) -> String {
     used.value.as_deref().map_or_else(|| "?".to_owned(), short)
 }
 
 /// What stands after a value that is presumed to be right.
-pub fn presumed(question: &Question<'_>, index: usize) -> &'static str {
+pub fn presumed(question: &StepQuestion<'_>, index: usize) -> &'static str {
     match () {
         () if question.expected.contains(&index) => EXPECTED,
         () if question.presumed.contains(&index) => PRESUMED,
@@ -52,7 +52,7 @@ pub fn presumed(question: &Question<'_>, index: usize) -> &'static str {
 }
 
 /// `3. step 12, a.c:9, in main`, and why it is asked; empty if the person chose it.
-pub fn titled(question: &Question<'_>) -> (String, String) {
+pub fn titled(question: &StepQuestion<'_>) -> (String, String) {
     let why = question
         .recommendation
         .map(|found| format!("({}; {} suspected)", reason(found.state), count(found.n_suspects, "statement")));
@@ -61,7 +61,7 @@ pub fn titled(question: &Question<'_>) -> (String, String) {
 }
 
 /// What a step gives.
-pub fn gives(facts: &Facts) -> impl Iterator<Item = String> {
+pub fn gives(facts: &StepFacts) -> impl Iterator<Item = String> {
     facts.detail.writes.iter().map(|write| {
         let value = write.named.value.as_deref().map_or_else(|| "?".to_owned(), short);
         format!("gives {} = {value}", short(&write.named.name))
@@ -69,8 +69,8 @@ pub fn gives(facts: &Facts) -> impl Iterator<Item = String> {
 }
 
 /// What a step calls and decides.
-pub fn does(facts: &Facts) -> Vec<String> {
-    let Facts { detail, outcome, .. } = facts;
+pub fn does(facts: &StepFacts) -> Vec<String> {
+    let StepFacts { detail, outcome, .. } = facts;
     let mut lines = Vec::new();
     for call in &detail.calls {
         let name = call.name.as_deref().unwrap_or("a function");

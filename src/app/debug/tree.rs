@@ -1,8 +1,8 @@
 //! The calls and loops around a step and around what was judged, as the rows of a tree.
 
 use crate::debug::text::safe;
-use idd_explain::feedback::{Feedback, Judged};
-use idd_session::debug::calls::{Calls, Node, Part};
+use idd_explain::feedback::{Feedback, JudgedStep};
+use idd_session::debug::calls::{CallIndex, RunNode, RunPart};
 use idd_trace::place::Place;
 use idd_trace::step::Step;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -24,7 +24,7 @@ const MAX_JUDGED: usize = 200;
 
 /// A row of the tree.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Row {
+pub struct TreeRow {
     /// The step that is looked at for it; 0 for where the run begins.
     pub step: u32,
     /// The letters of the answers about it.
@@ -37,7 +37,7 @@ pub struct Row {
     pub is_part: bool,
 }
 
-impl Row {
+impl TreeRow {
     /// `>w  loop a.c:9, 2 of 3`.
     pub fn line(&self) -> String {
         let now = if self.is_now { '>' } else { ' ' };
@@ -64,21 +64,21 @@ fn at(place: Option<&Place>) -> String {
     place.map(name).unwrap_or_default()
 }
 
-fn text(node: &Node) -> String {
+fn text(node: &RunNode) -> String {
     let nth = node.nth.filter(|(_, n)| *n > 1).map(|(nth, n)| format!(", {nth} of {n}")).unwrap_or_default();
     let place = at(node.place.as_ref());
     match &node.part {
-        Part::Begin(function) => safe(function),
-        Part::Call(function) => format!("{}(){place}{nth}", safe(function)),
-        Part::Iteration => format!("loop{place}{nth}"),
-        Part::Line => format!("step {}{place}", node.step.0),
+        RunPart::Begin(function) => safe(function),
+        RunPart::Call(function) => format!("{}(){place}{nth}", safe(function)),
+        RunPart::Iteration => format!("loop{place}{nth}"),
+        RunPart::Line => format!("step {}{place}", node.step.0),
     }
 }
 
 /// The calls and loops around a step in one line; empty if there are none.
 ///
-/// Cost: that of [`Calls::path`].
-pub fn path(calls: Calls<'_>, step: Step) -> String {
+/// Cost: that of [`CallIndex::path`].
+pub fn path(calls: CallIndex<'_>, step: Step) -> String {
     let nodes = calls.path(step, MAX_AROUND);
     if nodes.len() == 1 { String::new() } else { nodes.iter().map(text).collect::<Vec<_>>().join(" > ") }
 }
@@ -86,8 +86,8 @@ pub fn path(calls: Calls<'_>, step: Step) -> String {
 /// The rows: what is around a step and around what was judged, and what is directly in the parts of `open`; in the order of
 /// the run.
 ///
-/// Cost: that of [`Calls::path`], and a pass over each part of `open`.
-pub fn rows(calls: Calls<'_>, now: Step, judged: &[Judged], open: &BTreeSet<u32>) -> Vec<Row> {
+/// Cost: that of [`CallIndex::path`], and a pass over each part of `open`.
+pub fn rows(calls: CallIndex<'_>, now: Step, judged: &[JudgedStep], open: &BTreeSet<u32>) -> Vec<TreeRow> {
     let path = calls.path(now, MAX_PATH);
     let mut counted: HashMap<Step, (usize, usize)> =
         path.iter().filter_map(|node| Some((node.step, node.nth?))).collect();
@@ -127,9 +127,9 @@ pub fn rows(calls: Calls<'_>, now: Step, judged: &[Judged], open: &BTreeSet<u32>
     }
     let row = |step: Step| {
         let node = if step == Step::START { path[0].clone() } else { calls.node(step) };
-        let node = Node { nth: counted.get(&step).copied().or(node.nth), ..node };
+        let node = RunNode { nth: counted.get(&step).copied().or(node.nth), ..node };
         let indent = " ".repeat(node.depth.min(MAX_INDENT));
-        Row {
+        TreeRow {
             step: step.0,
             answers: answers.get(&step).cloned().unwrap_or_default(),
             text: format!("{indent}{}", text(&node)),
@@ -148,10 +148,10 @@ mod tests {
     fn lines(now: u32, judged: &[(u32, Feedback)], open: &[u32]) -> String {
         let (table, run, statements) = example();
         let siblings = Siblings::default();
-        let calls = Calls { table: &table, run: &run, statements: &statements, siblings: &siblings };
-        let judged: Vec<Judged> = judged
+        let calls = CallIndex { table: &table, run: &run, statements: &statements, siblings: &siblings };
+        let judged: Vec<JudgedStep> = judged
             .iter()
-            .map(|(step, feedback)| Judged { step: Step(*step), feedback: feedback.clone(), makers: Vec::new() })
+            .map(|(step, feedback)| JudgedStep { step: Step(*step), feedback: feedback.clone(), makers: Vec::new() })
             .collect();
         let rows = rows(calls, Step(now), &judged, &open.iter().copied().collect());
         rows.iter().map(|row| row.line() + "\n").collect()
@@ -172,7 +172,7 @@ mod tests {
         ");
         let (table, run, statements) = example();
         let siblings = Siblings::default();
-        let calls = Calls { table: &table, run: &run, statements: &statements, siblings: &siblings };
+        let calls = CallIndex { table: &table, run: &run, statements: &statements, siblings: &siblings };
         assert_eq!(path(calls, Step(8)), "main > loop, a.c:2, 2 of 2 > work(), a.c:3");
         assert_eq!(path(calls, Step(10)), "");
     }

@@ -6,7 +6,7 @@
 mod roff;
 
 use crate::args::{Help, ParseError, habits};
-use crate::console::{Answer, Console};
+use crate::console::{CommandAnswer, Console};
 use crate::{args, columns, man};
 use clap::Arg;
 use idd_session::failure::Failure;
@@ -51,23 +51,23 @@ as `git idd <test-cmd>`: it hunts with this test. `git idd -- run` runs a progra
 const WIDTHS: (usize, usize) = (80, 100);
 
 /// The answer to `-h` and to `--help`.
-pub fn answer(help: Help, console: Console) -> io::Result<Answer> {
+pub fn answer(help: Help, console: Console) -> io::Result<CommandAnswer> {
     Ok(match help {
-        Help::Summary => Answer::Text(summary().into_bytes(), 0),
-        Help::Manual => Answer::Page(manual(console)?),
-        Help::Command(text) => Answer::Page(text.into_bytes()),
+        Help::Summary => CommandAnswer::Text(summary().into_bytes(), 0),
+        Help::Manual => CommandAnswer::Page(manual(console)?),
+        Help::Command(text) => CommandAnswer::Page(text.into_bytes()),
     })
 }
 
 /// The answer to `git idd help`: the manual, or the help of the command that `words` name.
 ///
 /// The manual also has the name `idd`, as in `git help idd`.
-pub fn run(words: &[String], console: Console) -> Result<Answer, Failure> {
+pub fn run(words: &[String], console: Console) -> Result<CommandAnswer, Failure> {
     if matches!(words.iter().map(String::as_str).collect::<Vec<_>>()[..], [] | ["idd" | "git-idd"]) {
-        return Ok(Answer::Page(manual(console)?));
+        return Ok(CommandAnswer::Page(manual(console)?));
     }
     if words == ["run"] {
-        return Ok(Answer::Text(RUN.into(), 0));
+        return Ok(CommandAnswer::Text(RUN.into(), 0));
     }
     let mut command = &args::command();
     for word in words {
@@ -149,7 +149,7 @@ mod tests {
     fn shown(words: &[&str]) -> Result<String, Failure> {
         let words: Vec<String> = words.iter().map(|word| (*word).to_owned()).collect();
         run(&words, Console::plain()).map(|answer| match answer {
-            Answer::Page(text) => String::from_utf8(text).unwrap(),
+            CommandAnswer::Page(text) => String::from_utf8(text).unwrap(),
             _ => panic!("no page"),
         })
     }
@@ -166,7 +166,7 @@ mod tests {
         assert_eq!(failure.hint.unwrap(), "did you mean `shrink`? `git idd -h` lists the commands".into());
         assert!(shown(&["trace", "all"]).is_err());
         let words = ["run".to_owned()];
-        let Answer::Text(text, 0) = run(&words, Console::plain()).unwrap() else { panic!("no text") };
+        let CommandAnswer::Text(text, 0) = run(&words, Console::plain()).unwrap() else { panic!("no text") };
         assert!(String::from_utf8(text).unwrap().contains("`git idd run <test-cmd>` is the same"));
         assert_eq!(shown(&["visualize"]).unwrap_err().message, "`visualize` has another name here".into());
     }

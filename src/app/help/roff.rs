@@ -3,7 +3,7 @@
 //! Understands the requests and escapes that [`man`](crate::man) and `clap_mangen` write, not all of roff. The
 //! layout is that of `man`, without hyphens and ragged right.
 
-use idd_report::style::{Role, Style};
+use idd_report::style::{Style, TextRole};
 
 /// Columns before the text of a section, and between a term and its meaning.
 const INDENT: usize = 7;
@@ -16,7 +16,7 @@ const BULLET: &str = "* ";
 /// - `style`: if it has colours, headings and words in bold or italics are marked.
 /// - Result: ends with a newline; no line has a blank at its end.
 pub fn text(page: &str, width: usize, style: Style) -> String {
-    let mut text = Text {
+    let mut text = RoffText {
         out: String::new(),
         words: Vec::new(),
         margin: INDENT,
@@ -71,15 +71,15 @@ pub fn text(page: &str, width: usize, style: Style) -> String {
 }
 
 /// A word, and whether it is in bold or italics.
-struct Word {
+struct StyledWord {
     text: String,
     is_marked: bool,
 }
 
-struct Text {
+struct RoffText {
     out: String,
     /// The words of the paragraph that is not printed yet.
-    words: Vec<Word>,
+    words: Vec<StyledWord>,
     margin: usize,
     /// Further columns before a meaning.
     hang: usize,
@@ -93,7 +93,7 @@ struct Text {
     style: Style,
 }
 
-impl Text {
+impl RoffText {
     /// Prints the words that wait, in lines.
     fn flush(&mut self) {
         self.lines(self.margin + self.hang);
@@ -120,7 +120,7 @@ impl Text {
             }
             column += length;
             if word.is_marked {
-                self.out.push_str(&self.style.paint(Role::Heading, word.text).to_string());
+                self.out.push_str(&self.style.paint(TextRole::Heading, word.text).to_string());
             } else {
                 self.out.push_str(&word.text);
             }
@@ -144,7 +144,7 @@ impl Text {
         self.paragraph();
         self.hang = 0;
         (self.margin, self.outer) = (INDENT, Vec::new());
-        self.out.push_str(&self.style.paint(Role::Heading, title).to_string());
+        self.out.push_str(&self.style.paint(TextRole::Heading, title).to_string());
         self.out.push('\n');
         self.is_after_heading = true;
     }
@@ -164,9 +164,9 @@ impl Text {
 }
 
 /// The words of a line of roff.
-fn words(line: &str) -> Vec<Word> {
+fn words(line: &str) -> Vec<StyledWord> {
     let mut words = Vec::new();
-    let mut word = Word { text: String::new(), is_marked: false };
+    let mut word = StyledWord { text: String::new(), is_marked: false };
     let mut is_marked = false;
     let mut rest = line;
     while let Some(letter) = rest.chars().next() {
@@ -176,7 +176,9 @@ fn words(line: &str) -> Vec<Word> {
             Some(MARKED) => is_marked = true,
             Some(PLAIN) => is_marked = false,
             Some(text) => word.text.push_str(text),
-            None if letter == ' ' => words.push(std::mem::replace(&mut word, Word { text: String::new(), is_marked })),
+            None if letter == ' ' => {
+                words.push(std::mem::replace(&mut word, StyledWord { text: String::new(), is_marked }));
+            }
             None => word.text.push(letter),
         }
         word.is_marked = is_marked || word.is_marked && !word.text.is_empty();

@@ -23,7 +23,7 @@ const MAX_ERROR: usize = 2000;
 
 /// The answer of a tool.
 #[derive(Debug, PartialEq, Eq)]
-pub struct Answer {
+pub struct ToolAnswer {
     /// Text of this program.
     pub note: String,
     /// Text with parts from others, escaped for a terminal.
@@ -32,7 +32,7 @@ pub struct Answer {
 
 /// The part of a text that is wanted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Part {
+pub struct TextPart {
     /// Where it begins, in bytes; `None` for the usual part.
     pub offset: Option<usize>,
     /// The size of the answer, in bytes.
@@ -41,7 +41,7 @@ pub struct Part {
     pub is_tail: bool,
 }
 
-impl Part {
+impl TextPart {
     /// The part that a client asks for.
     pub fn of(arguments: &Arguments) -> Self {
         let number = |name: &str| arguments.number(name).and_then(|number| usize::try_from(number).ok());
@@ -50,7 +50,7 @@ impl Part {
     }
 }
 
-impl Answer {
+impl ToolAnswer {
     /// Only a note.
     pub fn note(note: impl Into<String>) -> Self {
         Self { note: note.into(), data: None }
@@ -59,12 +59,12 @@ impl Answer {
     /// The wanted part of a text from others, with a note before it.
     ///
     /// - `about`: what it is, and what can be asked next; one or more lines.
-    pub fn data(about: &str, text: &str, part: Part) -> Self {
+    pub fn data(about: &str, text: &str, part: TextPart) -> Self {
         Self::headed(about, "", text, part)
     }
 
     /// The same, with a head before the part; it is from others, too.
-    pub fn headed(about: &str, head: &str, text: &str, part: Part) -> Self {
+    pub fn headed(about: &str, head: &str, text: &str, part: TextPart) -> Self {
         let text = text.trim_end_matches('\n');
         // The sentence about the data needs some.
         let room = part.max_bytes.saturating_sub(about.len() + head.len() + SENTENCES).max(MIN_ROOM);
@@ -89,7 +89,7 @@ impl Answer {
 }
 
 /// The bounds of a part of at most `room` bytes. It begins and ends with a line if a line fits.
-fn cut(text: &str, room: usize, part: Part) -> (usize, usize) {
+fn cut(text: &str, room: usize, part: TextPart) -> (usize, usize) {
     let at = |mut place: usize| {
         place = place.min(text.len());
         while !text.is_char_boundary(place) {
@@ -121,12 +121,12 @@ pub fn failed(failure: &Failure) -> String {
 mod tests {
     use super::*;
 
-    fn part(offset: Option<usize>, is_tail: bool) -> Part {
-        Part { offset, max_bytes: 7000, is_tail }
+    fn part(offset: Option<usize>, is_tail: bool) -> TextPart {
+        TextPart { offset, max_bytes: 7000, is_tail }
     }
 
     #[track_caller]
-    fn check(text: &str, room: usize, wanted: Part, expected: &str) {
+    fn check(text: &str, room: usize, wanted: TextPart, expected: &str) {
         let (begin, end) = cut(text, room, wanted);
         assert_eq!(&text[begin..end], expected);
     }
@@ -148,7 +148,7 @@ mod tests {
     #[test]
     fn the_note_says_how_much_is_data_and_how_much_is_left() {
         let text = "x\n".repeat(5000);
-        let Answer { note, data } = Answer::data("hunt a", &text, part(None, false));
+        let ToolAnswer { note, data } = ToolAnswer::data("hunt a", &text, part(None, false));
         let data = data.unwrap();
         assert_eq!(
             note,

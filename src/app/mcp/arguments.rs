@@ -18,7 +18,7 @@ const MAX_SHOWN: usize = 60;
 
 /// What an argument can be.
 #[derive(Debug, Clone, Copy)]
-pub enum Kind {
+pub enum ArgumentKind {
     /// A text without NUL.
     Text,
     /// A text that may be long.
@@ -39,38 +39,38 @@ pub enum Kind {
 
 /// An argument of a tool.
 #[derive(Debug, Clone, Copy)]
-pub struct Argument {
+pub struct ToolArgument {
     /// Its name.
     pub name: &'static str,
     /// What it can be.
-    pub kind: Kind,
+    pub kind: ArgumentKind,
     /// What it is for.
     pub meaning: &'static str,
     /// Whether it must be given.
     pub is_required: bool,
 }
 
-impl Argument {
+impl ToolArgument {
     /// One that may be left out.
-    pub const fn new(name: &'static str, kind: Kind, meaning: &'static str) -> Self {
+    pub const fn new(name: &'static str, kind: ArgumentKind, meaning: &'static str) -> Self {
         Self { name, kind, meaning, is_required: false }
     }
 
     /// One that must be given.
-    pub const fn required(name: &'static str, kind: Kind, meaning: &'static str) -> Self {
+    pub const fn required(name: &'static str, kind: ArgumentKind, meaning: &'static str) -> Self {
         Self { name, kind, meaning, is_required: true }
     }
 
     fn schema(&self) -> Value {
         let mut schema = match self.kind {
-            Kind::Text | Kind::Patch | Kind::Revision => json!({ "type": "string" }),
-            Kind::Texts | Kind::Revisions => {
+            ArgumentKind::Text | ArgumentKind::Patch | ArgumentKind::Revision => json!({ "type": "string" }),
+            ArgumentKind::Texts | ArgumentKind::Revisions => {
                 json!({ "anyOf": [{ "type": "string" }, { "type": "array", "items": { "type": "string" } }] })
             }
-            Kind::Number(min, max) if max > u64::from(u32::MAX) => json!({ "type": "integer", "minimum": min }),
-            Kind::Number(min, max) => json!({ "type": "integer", "minimum": min, "maximum": max }),
-            Kind::Flag => json!({ "type": "boolean" }),
-            Kind::Word(words) => json!({ "enum": words }),
+            ArgumentKind::Number(min, max) if max > u64::from(u32::MAX) => json!({ "type": "integer", "minimum": min }),
+            ArgumentKind::Number(min, max) => json!({ "type": "integer", "minimum": min, "maximum": max }),
+            ArgumentKind::Flag => json!({ "type": "boolean" }),
+            ArgumentKind::Word(words) => json!({ "enum": words }),
         };
         if !self.meaning.is_empty() {
             schema["description"] = json!(self.meaning);
@@ -80,7 +80,7 @@ impl Argument {
 }
 
 /// The JSON schema of these arguments.
-pub fn schema<'a>(arguments: impl Iterator<Item = &'a Argument> + Clone) -> Map<String, Value> {
+pub fn schema<'a>(arguments: impl Iterator<Item = &'a ToolArgument> + Clone) -> Map<String, Value> {
     let properties: Map<String, Value> =
         arguments.clone().map(|argument| (argument.name.to_owned(), argument.schema())).collect();
     let required: Vec<&str> = arguments.filter(|argument| argument.is_required).map(|it| it.name).collect();
@@ -110,7 +110,7 @@ impl Arguments {
     /// Checks what a client gives. A `null` counts as not given.
     pub fn read<'a>(
         mut given: Map<String, Value>,
-        known: &(impl Iterator<Item = &'a Argument> + Clone),
+        known: &(impl Iterator<Item = &'a ToolArgument> + Clone),
     ) -> Result<Self, Failure> {
         given.retain(|_, value| !value.is_null());
         for (name, value) in &mut given {
@@ -120,7 +120,7 @@ impl Arguments {
                 wrong(format!("there is no argument `{}`", shown(name))).with_hint(format!("the tool takes {names}"))
             })?;
             // An id may look like a number.
-            if let (Kind::Text | Kind::Revision, Value::Number(number)) = (argument.kind, &*value) {
+            if let (ArgumentKind::Text | ArgumentKind::Revision, Value::Number(number)) = (argument.kind, &*value) {
                 *value = Value::String(number.to_string());
             }
             check(argument, value)?;
@@ -157,31 +157,33 @@ impl Arguments {
     }
 }
 
-fn check(argument: &Argument, value: &Value) -> Result<(), Failure> {
+fn check(argument: &ToolArgument, value: &Value) -> Result<(), Failure> {
     let name = argument.name;
     match (argument.kind, value) {
-        (Kind::Text | Kind::Texts, Value::String(text)) => check_text(name, text, MAX_TEXT),
-        (Kind::Patch, Value::String(text)) => check_text(name, text, MAX_PATCH),
-        (Kind::Revision | Kind::Revisions, Value::String(text)) => check_revision(name, text),
-        (Kind::Texts | Kind::Revisions, Value::Array(texts)) if texts.len() <= MAX_TEXTS => {
+        (ArgumentKind::Text | ArgumentKind::Texts, Value::String(text)) => check_text(name, text, MAX_TEXT),
+        (ArgumentKind::Patch, Value::String(text)) => check_text(name, text, MAX_PATCH),
+        (ArgumentKind::Revision | ArgumentKind::Revisions, Value::String(text)) => check_revision(name, text),
+        (ArgumentKind::Texts | ArgumentKind::Revisions, Value::Array(texts)) if texts.len() <= MAX_TEXTS => {
             texts.iter().try_for_each(|text| match (argument.kind, text) {
-                (Kind::Texts, Value::String(text)) => check_text(name, text, MAX_TEXT),
-                (Kind::Revisions, Value::String(text)) => check_revision(name, text),
+                (ArgumentKind::Texts, Value::String(text)) => check_text(name, text, MAX_TEXT),
+                (ArgumentKind::Revisions, Value::String(text)) => check_revision(name, text),
                 _ => Err(wrong(format!("`{name}` is a text, or a list of texts"))),
             })
         }
-        (Kind::Texts | Kind::Revisions, _) => {
+        (ArgumentKind::Texts | ArgumentKind::Revisions, _) => {
             Err(wrong(format!("`{name}` is a text, or a list of at most {MAX_TEXTS} texts")))
         }
-        (Kind::Text | Kind::Patch | Kind::Revision, _) => Err(wrong(format!("`{name}` is a text"))),
-        (Kind::Number(min, max), number) => match number.as_u64() {
+        (ArgumentKind::Text | ArgumentKind::Patch | ArgumentKind::Revision, _) => {
+            Err(wrong(format!("`{name}` is a text")))
+        }
+        (ArgumentKind::Number(min, max), number) => match number.as_u64() {
             Some(number) if (min..=max).contains(&number) => Ok(()),
             _ => Err(wrong(format!("`{name}` is a number from {min} to {max}"))),
         },
-        (Kind::Flag, Value::Bool(_)) => Ok(()),
-        (Kind::Flag, _) => Err(wrong(format!("`{name}` is true or false"))),
-        (Kind::Word(words), Value::String(word)) if words.contains(&word.as_str()) => Ok(()),
-        (Kind::Word(words), _) => Err(wrong(format!("`{name}` is one of {}", words.join(", ")))),
+        (ArgumentKind::Flag, Value::Bool(_)) => Ok(()),
+        (ArgumentKind::Flag, _) => Err(wrong(format!("`{name}` is true or false"))),
+        (ArgumentKind::Word(words), Value::String(word)) if words.contains(&word.as_str()) => Ok(()),
+        (ArgumentKind::Word(words), _) => Err(wrong(format!("`{name}` is one of {}", words.join(", ")))),
     }
 }
 
@@ -207,13 +209,13 @@ fn check_revision(name: &str, text: &str) -> Result<(), Failure> {
 mod tests {
     use super::*;
 
-    const KNOWN: [Argument; 6] = [
-        Argument::required("at", Kind::Revision, "A revision."),
-        Argument::new("good", Kind::Revisions, ""),
-        Argument::new("test", Kind::Texts, ""),
-        Argument::new("step", Kind::Number(1, 9), ""),
-        Argument::new("full", Kind::Flag, ""),
-        Argument::new("until", Kind::Word(&["commit", "fix"]), ""),
+    const KNOWN: [ToolArgument; 6] = [
+        ToolArgument::required("at", ArgumentKind::Revision, "A revision."),
+        ToolArgument::new("good", ArgumentKind::Revisions, ""),
+        ToolArgument::new("test", ArgumentKind::Texts, ""),
+        ToolArgument::new("step", ArgumentKind::Number(1, 9), ""),
+        ToolArgument::new("full", ArgumentKind::Flag, ""),
+        ToolArgument::new("until", ArgumentKind::Word(&["commit", "fix"]), ""),
     ];
 
     fn read(value: Value) -> Result<Arguments, String> {

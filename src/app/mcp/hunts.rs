@@ -3,15 +3,15 @@
 use crate::args::options::LogFormat;
 use crate::args::{Invocation, ParseError, Request};
 use crate::console::Console;
-use crate::mcp::answer::{Answer, Part, failed};
+use crate::mcp::answer::{TextPart, ToolAnswer, failed};
 use crate::mcp::arguments::Arguments;
-use crate::mcp::jobs::{Heard, Job, Kind};
+use crate::mcp::jobs::{JobKind, JobMessages, RequestedJob};
 use crate::mcp::resources;
-use crate::mcp::state::State;
+use crate::mcp::state::ServerState;
 use crate::{args, console, list, log, status};
 use idd_report::escape::Terminal;
 use idd_report::style::Style;
-use idd_report::text::{Detail, Look};
+use idd_report::text::{DetailLevel, TextLook};
 use idd_session::context::Context;
 use idd_session::course::HuntState;
 use idd_session::failure::Failure;
@@ -64,7 +64,7 @@ pub fn words(arguments: &Arguments, name: &str) -> Vec<OsString> {
 }
 
 /// The order of a hunt, with the commands of the user.
-fn order(arguments: &Arguments, state: &State) -> Result<HuntOrder, Failure> {
+fn order(arguments: &Arguments, state: &ServerState) -> Result<HuntOrder, Failure> {
     let command = state.allowed.test(words(arguments, "test"))?;
     let build = state.allowed.build(arguments.text("build"))?;
     let mut options: Vec<OsString> =
@@ -82,7 +82,7 @@ fn order(arguments: &Arguments, state: &State) -> Result<HuntOrder, Failure> {
 }
 
 /// Starts a hunt.
-pub fn start(arguments: &Arguments, state: &Arc<State>) -> Result<Answer, Failure> {
+pub fn start(arguments: &Arguments, state: &Arc<ServerState>) -> Result<ToolAnswer, Failure> {
     require_support()?;
     let order = order(arguments, state)?;
     let user = private::open(&state.location.git_directory)?;
@@ -92,14 +92,14 @@ pub fn start(arguments: &Arguments, state: &Arc<State>) -> Result<Answer, Failur
     let (location, context) = (state.location.clone(), state.context.clone());
     let number = state
         .jobs
-        .start(Kind::Hunt, None, move |heard, interrupt| hunted(order, (&location, &context), interrupt, heard))?;
+        .start(JobKind::Hunt, None, move |heard, interrupt| hunted(order, (&location, &context), interrupt, heard))?;
     let job = state.jobs.wait(number, BEGINNING, |job| job.hunt.is_some());
     match job {
-        Some(Job { hunt: Some(hunt), .. }) => Ok(Answer::note(format!(
+        Some(RequestedJob { hunt: Some(hunt), .. }) => Ok(ToolAnswer::note(format!(
             "hunt {hunt} runs in the background; hunt_status with `wait` says how far it is, then hunt_finding"
         ))),
-        Some(Job { ended: Some(Err(failure)), .. }) => Err(failure),
-        _ => Ok(Answer::note("the hunt begins; hunt_status says its id")),
+        Some(RequestedJob { ended: Some(Err(failure)), .. }) => Err(failure),
+        _ => Ok(ToolAnswer::note("the hunt begins; hunt_status says its id")),
     }
 }
 
@@ -108,7 +108,7 @@ fn hunted(
     order: HuntOrder,
     (location, context): (&Location, &Context),
     interrupt: Arc<AtomicBool>,
-    heard: &mut Heard,
+    heard: &mut JobMessages,
 ) -> Result<String, Failure> {
     mend(location, true, heard)?;
     let user = private::open(&location.git_directory)?;
@@ -124,10 +124,10 @@ fn hunted(
 }
 
 /// What a job has come to.
-fn progress(job: &Job) -> String {
+fn progress(job: &RequestedJob) -> String {
     let mut text = match &job.ended {
         None => format!("running:   {}\n", job.name()),
-        Some(Ok(end)) if job.kind == Kind::Hunt => format!("ended:     {end}\n"),
+        Some(Ok(end)) if job.kind == JobKind::Hunt => format!("ended:     {end}\n"),
         Some(Ok(end)) => end.clone(),
         Some(Err(failure)) => failed(failure) + "\n",
     };
@@ -141,9 +141,9 @@ fn progress(job: &Job) -> String {
 }
 
 /// Says how far a hunt, or what else runs, is.
-pub fn status(arguments: &Arguments, state: &Arc<State>) -> Result<Answer, Failure> {
+pub fn status(arguments: &Arguments, state: &Arc<ServerState>) -> Result<ToolAnswer, Failure> {
     let named = arguments.text("hunt");
-    let is_meant = |job: &Job| match (named, &job.hunt) {
+    let is_meant = |job: &RequestedJob| match (named, &job.hunt) {
         (None, _) => true,
         (Some(named), Some(hunt)) => !named.is_empty() && hunt.starts_with(named),
         (Some(_), None) => false,
@@ -151,21 +151,21 @@ pub fn status(arguments: &Arguments, state: &Arc<State>) -> Result<Answer, Failu
     let mut job = state.jobs.last().filter(is_meant);
     if let (Some(found), Some(seconds)) = (&job, arguments.number("wait")) {
         let n_proved = found.n_proved;
-        let is_new = |job: &Job| job.n_proved > n_proved;
+        let is_new = |job: &RequestedJob| job.n_proved > n_proved;
         job = state.wait(found.number, Duration::from_secs(seconds), is_new);
     }
-    let part = Part::of(arguments);
+    let part = TextPart::of(arguments);
     let hunt = match (named, &job) {
         // What is no hunt is said by the job alone.
-        (None, Some(job)) if job.kind != Kind::Hunt => {
+        (None, Some(job)) if job.kind != JobKind::Hunt => {
             let about = if job.is_running() { "it runs; hunt_status with `wait` waits for it" } else { "it has ended" };
-            return Ok(Answer::data(about, &progress(job), part));
+            return Ok(ToolAnswer::data(about, &progress(job), part));
         }
-        (_, Some(Job { hunt: Some(hunt), .. })) => Some(hunt.as_str()),
+        (_, Some(RequestedJob { hunt: Some(hunt), .. })) => Some(hunt.as_str()),
         (named, _) => named,
     };
     if let (None, Some(job)) = (hunt, &job) {
-        return Ok(Answer::data("", &progress(job), part));
+        return Ok(ToolAnswer::data("", &progress(job), part));
     }
     let kept = kept::newest(&state.location, hunt)?;
     let word = kept.state(&state.location)?;
@@ -178,16 +178,16 @@ pub fn status(arguments: &Arguments, state: &Arc<State>) -> Result<Answer, Failu
         _ if kept.is_unfinished() => "the same hunt_start continues it",
         _ => "hunt_finding says why there is no result",
     };
-    Ok(Answer::data(&format!("hunt {}: {word}; {next}", kept.id), &text, part))
+    Ok(ToolAnswer::data(&format!("hunt {}: {word}; {next}", kept.id), &text, part))
 }
 
 /// Stops what runs.
 #[expect(clippy::unnecessary_wraps, reason = "one form for all tools")]
-pub fn cancel(_arguments: &Arguments, state: &Arc<State>) -> Result<Answer, Failure> {
-    let Some(job) = state.jobs.cancel() else { return Ok(Answer::note("nothing runs")) };
+pub fn cancel(_arguments: &Arguments, state: &Arc<ServerState>) -> Result<ToolAnswer, Failure> {
+    let Some(job) = state.jobs.cancel() else { return Ok(ToolAnswer::note("nothing runs")) };
     let name = job.name();
     let ended = state.jobs.wait(job.number, ENDING, |_| false);
-    Ok(Answer::note(if ended.is_some_and(|job| job.is_running()) {
+    Ok(ToolAnswer::note(if ended.is_some_and(|job| job.is_running()) {
         format!("{name} is asked to stop; hunt_status with `wait` waits for it")
     } else {
         format!("{name} has stopped")
@@ -195,29 +195,31 @@ pub fn cancel(_arguments: &Arguments, state: &Arc<State>) -> Result<Answer, Fail
 }
 
 /// The bytes of an answer on the command line, as text.
-pub fn printed(answer: console::Answer) -> String {
+pub fn printed(answer: console::CommandAnswer) -> String {
     match answer {
-        console::Answer::Text(bytes, _) | console::Answer::Page(bytes) => String::from_utf8_lossy(&bytes).into_owned(),
-        console::Answer::Done(text, _) => text,
+        console::CommandAnswer::Text(bytes, _) | console::CommandAnswer::Page(bytes) => {
+            String::from_utf8_lossy(&bytes).into_owned()
+        }
+        console::CommandAnswer::Done(text, _) => text,
         // No tool asks for these.
-        console::Answer::Report(..) | console::Answer::Shown(..) => String::new(),
+        console::CommandAnswer::Report(..) | console::CommandAnswer::Shown(..) => String::new(),
     }
 }
 
 /// Lists the hunts.
-pub fn list(arguments: &Arguments, state: &Arc<State>) -> Result<Answer, Failure> {
+pub fn list(arguments: &Arguments, state: &Arc<ServerState>) -> Result<ToolAnswer, Failure> {
     let text = printed(list::run(&state.location, Console::plain())?);
-    Ok(Answer::data("", &text, Part::of(arguments)))
+    Ok(ToolAnswer::data("", &text, TextPart::of(arguments)))
 }
 
 /// The finding of a hunt.
-pub fn finding(arguments: &Arguments, state: &Arc<State>) -> Result<Answer, Failure> {
+pub fn finding(arguments: &Arguments, state: &Arc<ServerState>) -> Result<ToolAnswer, Failure> {
     let (kept, remark) = kept::newest_finding(&state.location, arguments.text("hunt"))?;
     let report = kept.report()?;
     let (explanations, complaints) = saved::explanations(&state.location, &kept.id, &report);
     let is_full = arguments.flag("full");
-    let detail = if is_full { Detail::Full } else { Detail::Screen };
-    let look = Look { style: Style::PLAIN, is_raw: false, detail, columns: Some(COLUMNS), is_older: false };
+    let detail = if is_full { DetailLevel::Full } else { DetailLevel::Screen };
+    let look = TextLook { style: Style::PLAIN, is_raw: false, detail, columns: Some(COLUMNS), is_older: false };
     let mut bytes = Vec::new();
     if is_full {
         idd_report::text::write(&report, &explanations, look, &mut bytes)?;
@@ -246,28 +248,28 @@ pub fn finding(arguments: &Arguments, state: &Arc<State>) -> Result<Answer, Fail
     if !patches.is_empty() {
         let _ = write!(about, "\nresources: idd://hunt/{}/patch/{}", kept.id, patches.join("|"));
     }
-    Ok(Answer::data(&about, &String::from_utf8_lossy(&bytes), Part::of(arguments)))
+    Ok(ToolAnswer::data(&about, &String::from_utf8_lossy(&bytes), TextPart::of(arguments)))
 }
 
 /// All probes of a hunt.
-pub fn probes(arguments: &Arguments, state: &Arc<State>) -> Result<Answer, Failure> {
+pub fn probes(arguments: &Arguments, state: &Arc<ServerState>) -> Result<ToolAnswer, Failure> {
     let kept = kept::newest(&state.location, arguments.text("hunt"))?;
     let verdicts = printed(log::verdicts(LogFormat::Text, &kept, &state.location)?);
     let probes = printed(log::probes(&kept, &state.location)?);
     let about = format!("hunt {}; the verdicts of the revisions, then each run of the test with its number", kept.id);
-    Ok(Answer::data(&about, &format!("{verdicts}\n{probes}"), Part::of(arguments)))
+    Ok(ToolAnswer::data(&about, &format!("{verdicts}\n{probes}"), TextPart::of(arguments)))
 }
 
 /// The output of a probe.
-pub fn output(arguments: &Arguments, state: &Arc<State>) -> Result<Answer, Failure> {
+pub fn output(arguments: &Arguments, state: &Arc<ServerState>) -> Result<ToolAnswer, Failure> {
     let kept = kept::newest(&state.location, arguments.text("hunt"))?;
     let name = arguments.text("probe").unwrap_or_default();
     // As for a terminal: everything is escaped.
     let console = Console { is_terminal: true, ..Console::plain() };
     let text = printed(log::output(name, &kept, &state.location, console)?);
     let (head, output) = text.split_once("\n\n").unwrap_or(("", &text));
-    let wanted = Part { is_tail: true, ..Part::of(arguments) };
+    let wanted = TextPart { is_tail: true, ..TextPart::of(arguments) };
     let is_usual = wanted.offset.is_none() && arguments.number("max_bytes").is_none();
-    let part = if is_usual { Part { max_bytes: MAX_OUTPUT, ..wanted } } else { wanted };
-    Ok(Answer::headed(&format!("hunt {}", kept.id), head, output, part))
+    let part = if is_usual { TextPart { max_bytes: MAX_OUTPUT, ..wanted } } else { wanted };
+    Ok(ToolAnswer::headed(&format!("hunt {}", kept.id), head, output, part))
 }

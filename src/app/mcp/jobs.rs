@@ -21,7 +21,7 @@ const MAX_SENTENCE: usize = 300;
 
 /// The kind of a job.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
+pub enum JobKind {
     /// It hunts.
     Hunt,
     /// It explains the finding of a hunt.
@@ -32,7 +32,7 @@ pub enum Kind {
     Trial,
 }
 
-impl Kind {
+impl JobKind {
     /// With its article.
     pub fn name(self) -> &'static str {
         match self {
@@ -46,11 +46,11 @@ impl Kind {
 
 /// A job, as a request sees it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Job {
+pub struct RequestedJob {
     /// Its number, from 1.
     pub number: u64,
     /// Its kind.
-    pub kind: Kind,
+    pub kind: JobKind,
     /// The hunt that it is about, once that is known.
     pub hunt: Option<String>,
     /// What it said last, one sentence each, escaped.
@@ -61,7 +61,7 @@ pub struct Job {
     pub ended: Option<Result<String, Failure>>,
 }
 
-impl Job {
+impl RequestedJob {
     /// Whether it runs.
     pub fn is_running(&self) -> bool {
         self.ended.is_none()
@@ -75,8 +75,8 @@ impl Job {
 }
 
 #[derive(Default)]
-struct Board {
-    last: Option<Job>,
+struct JobBoard {
+    last: Option<RequestedJob>,
     interrupt: Arc<AtomicBool>,
     thread: Option<JoinHandle<()>>,
     /// Whether nothing new starts, and nobody waits any longer.
@@ -86,20 +86,20 @@ struct Board {
 /// The job that runs, or ran last.
 #[derive(Default)]
 pub struct Jobs {
-    board: Mutex<Board>,
+    board: Mutex<JobBoard>,
     changed: Condvar,
 }
 
 /// What a job does; its result is escaped.
-type Work = Box<dyn FnOnce(&mut Heard, Arc<AtomicBool>) -> Result<String, Failure> + Send>;
+type Work = Box<dyn FnOnce(&mut JobMessages, Arc<AtomicBool>) -> Result<String, Failure> + Send>;
 
 impl Jobs {
-    fn board(&self) -> MutexGuard<'_, Board> {
+    fn board(&self) -> MutexGuard<'_, JobBoard> {
         self.board.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The job that runs, or ran last.
-    pub fn last(&self) -> Option<Job> {
+    pub fn last(&self) -> Option<RequestedJob> {
         self.board().last.clone()
     }
 
@@ -110,14 +110,14 @@ impl Jobs {
     /// Errors: another one runs.
     pub fn start(
         self: &Arc<Self>,
-        kind: Kind,
+        kind: JobKind,
         hunt: Option<String>,
-        work: impl FnOnce(&mut Heard, Arc<AtomicBool>) -> Result<String, Failure> + Send + 'static,
+        work: impl FnOnce(&mut JobMessages, Arc<AtomicBool>) -> Result<String, Failure> + Send + 'static,
     ) -> Result<u64, Failure> {
         self.begin(kind, hunt, Box::new(work))
     }
 
-    fn begin(self: &Arc<Self>, kind: Kind, hunt: Option<String>, work: Work) -> Result<u64, Failure> {
+    fn begin(self: &Arc<Self>, kind: JobKind, hunt: Option<String>, work: Work) -> Result<u64, Failure> {
         let mut board = self.board();
         if let Some(job) = board.last.as_ref().filter(|job| job.is_running()) {
             return Err(Failure::error(format!("{} runs already; one thing runs at a time", job.name()))
@@ -128,7 +128,7 @@ impl Jobs {
         }
         let number = board.last.as_ref().map_or(0, |job| job.number) + 1;
         let interrupt = Arc::new(AtomicBool::new(false));
-        let mut heard = Heard(Arc::clone(self));
+        let mut heard = JobMessages(Arc::clone(self));
         let flag = Arc::clone(&interrupt);
         let run = move || {
             let done = panic::catch_unwind(AssertUnwindSafe(|| work(&mut heard, flag)));
@@ -140,7 +140,7 @@ impl Jobs {
         let thread = thread::Builder::new().name(format!("job {number}")).spawn(run);
         board.thread = Some(thread.map_err(|error| Failure::from_error(&error))?);
         let said = VecDeque::new();
-        board.last = Some(Job { number, kind, hunt, said, n_proved: 0, ended: None });
+        board.last = Some(RequestedJob { number, kind, hunt, said, n_proved: 0, ended: None });
         board.interrupt = interrupt;
         Ok(number)
     }
@@ -148,7 +148,7 @@ impl Jobs {
     /// Waits until a job is as wanted, has ended, or the time is over; returns it as it is then.
     ///
     /// - `number`: the job. If another one has begun, `None` is returned.
-    pub fn wait(&self, number: u64, time: Duration, is_wanted: impl Fn(&Job) -> bool) -> Option<Job> {
+    pub fn wait(&self, number: u64, time: Duration, is_wanted: impl Fn(&RequestedJob) -> bool) -> Option<RequestedJob> {
         let until = Instant::now() + time;
         let mut board = self.board();
         loop {
@@ -162,9 +162,9 @@ impl Jobs {
     }
 
     /// Stops what runs; returns it, or `None` if nothing runs.
-    pub fn cancel(&self) -> Option<Job> {
+    pub fn cancel(&self) -> Option<RequestedJob> {
         let board = self.board();
-        let job = board.last.clone().filter(Job::is_running)?;
+        let job = board.last.clone().filter(RequestedJob::is_running)?;
         board.interrupt.store(true, Ordering::SeqCst);
         Some(job)
     }
@@ -188,7 +188,7 @@ impl Jobs {
         }
     }
 
-    fn change(&self, change: impl FnOnce(&mut Job)) {
+    fn change(&self, change: impl FnOnce(&mut RequestedJob)) {
         if let Some(job) = self.board().last.as_mut() {
             change(job);
         }
@@ -197,16 +197,16 @@ impl Jobs {
 }
 
 /// Keeps what a job says.
-pub struct Heard(Arc<Jobs>);
+pub struct JobMessages(Arc<Jobs>);
 
-impl Heard {
+impl JobMessages {
     /// The hunt of the job is known now.
     pub fn is_hunt(&self, id: &str) {
         self.0.change(|job| job.hunt = Some(id.to_owned()));
     }
 }
 
-impl Talk for Heard {
+impl Talk for JobMessages {
     fn say(&mut self, sentence: &str) {
         let sentence = Terminal.line(&Untrusted::from(sentence).cut(MAX_SENTENCE));
         self.0.change(|job| {
@@ -230,7 +230,7 @@ mod tests {
 
     /// A job that runs until it is stopped.
     #[expect(clippy::needless_pass_by_value, clippy::unnecessary_wraps, reason = "the form of each job")]
-    fn endless(heard: &mut Heard, interrupt: Arc<AtomicBool>) -> Result<String, Failure> {
+    fn endless(heard: &mut JobMessages, interrupt: Arc<AtomicBool>) -> Result<String, Failure> {
         heard.say("It runs.");
         while !interrupt.load(Ordering::SeqCst) {
             thread::yield_now();
@@ -241,16 +241,16 @@ mod tests {
     #[test]
     fn one_job_runs_at_a_time_and_can_be_stopped() {
         let jobs = Arc::new(Jobs::default());
-        let first = jobs.start(Kind::Hunt, Some("a".to_owned()), endless).unwrap();
+        let first = jobs.start(JobKind::Hunt, Some("a".to_owned()), endless).unwrap();
         let job = jobs.wait(first, LONG, |job| !job.said.is_empty()).unwrap();
         assert_eq!((job.name(), job.is_running()), ("a hunt (a)".to_owned(), true));
-        let failure = jobs.start(Kind::Recording, None, endless).unwrap_err();
+        let failure = jobs.start(JobKind::Recording, None, endless).unwrap_err();
         assert_eq!(failure.message, "a hunt (a) runs already; one thing runs at a time".into());
         assert!(jobs.wait(first, Duration::ZERO, |_| false).unwrap().is_running());
         assert_eq!(jobs.cancel().unwrap().number, first);
         assert_eq!(jobs.wait(first, LONG, |_| false).unwrap().ended, Some(Ok("stopped".to_owned())));
         assert_eq!(jobs.cancel(), None);
-        let second = jobs.start(Kind::Recording, None, |_, _| panic!("a test")).unwrap();
+        let second = jobs.start(JobKind::Recording, None, |_, _| panic!("a test")).unwrap();
         assert!(matches!(jobs.wait(second, LONG, |_| false).unwrap().ended, Some(Err(_))));
         assert_eq!(jobs.wait(first, LONG, |_| false), None);
     }
@@ -258,9 +258,9 @@ mod tests {
     #[test]
     fn at_the_end_nothing_runs_and_nothing_starts() {
         let jobs = Arc::new(Jobs::default());
-        jobs.start(Kind::Explanation, None, endless).unwrap();
+        jobs.start(JobKind::Explanation, None, endless).unwrap();
         jobs.end();
         assert!(!jobs.last().unwrap().is_running());
-        assert_eq!(jobs.start(Kind::Hunt, None, endless).unwrap_err().status, Status::Interrupted);
+        assert_eq!(jobs.start(JobKind::Hunt, None, endless).unwrap_err().status, Status::Interrupted);
     }
 }

@@ -17,8 +17,8 @@ mod wire;
 
 use crate::args::McpArgs;
 use crate::mcp::allowed::Allowed;
-use crate::mcp::server::Server;
-use crate::mcp::state::State;
+use crate::mcp::server::McpServer;
+use crate::mcp::state::ServerState;
 use crate::mcp::wire::Wire;
 use idd_session::context::Context;
 use idd_session::failure::Failure;
@@ -34,14 +34,14 @@ const PATIENCE: Duration = Duration::from_millis(500);
 /// Serves one client until its stream ends, or a signal comes. What runs then is stopped first.
 pub fn run(args: McpArgs, location: &Location, context: &Context) -> Result<(), Failure> {
     let interrupt = Interrupt::register()?;
-    let state = Arc::new(State::new(location.clone(), context.clone(), Allowed::new(args, context)));
+    let state = Arc::new(ServerState::new(location.clone(), context.clone(), Allowed::new(args, context)));
     let (wire, flushed) = Wire::open(Arc::clone(&state), interrupt.clone())?;
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_time()
         .build()
         .map_err(|error| Failure::from_error(&error))?;
     let served = runtime.block_on(async {
-        let server = Server(Arc::clone(&state));
+        let server = McpServer(Arc::clone(&state));
         match service::serve_server(server, wire).await {
             Ok(running) => running.waiting().await.map(|_| ()).map_err(|error| Failure::from_error(&error)),
             // The client has left without a greeting.

@@ -1,10 +1,10 @@
 //! The resources: reports and patches of stored hunts.
 
-use crate::mcp::state::State;
+use crate::mcp::state::ServerState;
 use idd_report::escape::Terminal;
 use idd_report::{Report, Untrusted, base64};
 use idd_session::failure::Failure;
-use idd_session::kept::Kept;
+use idd_session::kept::KeptHunt;
 use idd_session::{kept, saved};
 
 /// The beginning of all addresses.
@@ -30,7 +30,7 @@ pub const TEMPLATES: [(&str, &str, &str); 6] = [
 ];
 
 /// A resource of the list.
-pub struct Found {
+pub struct ListedResource {
     /// Its address.
     pub address: String,
     /// Its name.
@@ -40,7 +40,7 @@ pub struct Found {
 }
 
 /// The content of a resource.
-pub enum Content {
+pub enum ResourceContent {
     /// As it is.
     Text(String),
     /// Bytes that are no text, in base64.
@@ -49,7 +49,7 @@ pub enum Content {
 
 /// A resource that a hunt may have.
 #[derive(Clone, Copy)]
-enum Part {
+enum HuntPart {
     Json,
     Markdown,
     Necessary,
@@ -59,29 +59,30 @@ enum Part {
 }
 
 /// The parts, in the order of [`TEMPLATES`].
-const PARTS: [Part; 6] = [Part::Json, Part::Markdown, Part::Necessary, Part::Sufficient, Part::Fix, Part::Revert];
+const PARTS: [HuntPart; 6] =
+    [HuntPart::Json, HuntPart::Markdown, HuntPart::Necessary, HuntPart::Sufficient, HuntPart::Fix, HuntPart::Revert];
 
 /// The patch of a report; `None` if it has none, or the part is no patch.
-fn patch(report: &Report, part: Part) -> Option<&Untrusted> {
+fn patch(report: &Report, part: HuntPart) -> Option<&Untrusted> {
     let change = match part {
-        Part::Json | Part::Markdown => return None,
-        Part::Necessary => report.change.necessary.as_ref(),
-        Part::Sufficient => report.change.sufficient.as_ref(),
-        Part::Fix => return report.fix.as_ref().map(|fix| &fix.patch),
-        Part::Revert => return report.revert().map(|fix| &fix.patch),
+        HuntPart::Json | HuntPart::Markdown => return None,
+        HuntPart::Necessary => report.change.necessary.as_ref(),
+        HuntPart::Sufficient => report.change.sufficient.as_ref(),
+        HuntPart::Fix => return report.fix.as_ref().map(|fix| &fix.patch),
+        HuntPart::Revert => return report.revert().map(|fix| &fix.patch),
     };
     change.map(|change| &change.patch)
 }
 
 /// The addresses of what a hunt has.
 pub fn of_hunt(id: &str, report: &Report) -> Vec<String> {
-    let has = |part: Part| matches!(part, Part::Json | Part::Markdown) || patch(report, part).is_some();
+    let has = |part: HuntPart| matches!(part, HuntPart::Json | HuntPart::Markdown) || patch(report, part).is_some();
     let parts = TEMPLATES.iter().zip(PARTS).filter(|(_, part)| has(*part));
     parts.map(|((address, ..), _)| address.replace("{id}", id)).collect()
 }
 
 /// The resources of the last hunts of this worktree, the newest first.
-pub fn all(state: &State) -> Vec<Found> {
+pub fn all(state: &ServerState) -> Vec<ListedResource> {
     let ids = kept::own(&state.location).into_iter().rev().take(MAX_HUNTS);
     let hunts = ids.filter_map(|id| {
         let report = kept::find(&state.location, &id).ok()??.report().ok()?;
@@ -92,7 +93,7 @@ pub fn all(state: &State) -> Vec<Found> {
             of_hunt(&id, &report).into_iter().filter_map(move |address| {
                 let template = |name: &str| name.replace("{id}", &id);
                 let (_, name, form) = TEMPLATES.into_iter().find(|(name, ..)| template(name) == address)?;
-                Some(Found { name: format!("{name} ({id})"), address, form })
+                Some(ListedResource { name: format!("{name} ({id})"), address, form })
             })
         })
         .collect()
@@ -107,7 +108,7 @@ fn none(address: &str) -> Failure {
 /// The content of a resource, and its type.
 ///
 /// Errors: there is none at this address, or it is too large.
-pub fn read(address: &str, state: &State) -> Result<(Content, &'static str), Failure> {
+pub fn read(address: &str, state: &ServerState) -> Result<(ResourceContent, &'static str), Failure> {
     let (id, rest) = address.strip_prefix(PREFIX).and_then(|rest| rest.split_once('/')).ok_or_else(|| none(address))?;
     let is_meant = |template: &str| template.strip_prefix("idd://hunt/{id}/") == Some(rest);
     let at = TEMPLATES.iter().position(|(template, ..)| is_meant(template)).ok_or_else(|| none(address))?;
@@ -122,23 +123,23 @@ pub fn read(address: &str, state: &State) -> Result<(Content, &'static str), Fai
             .with_hint("`git idd report --hunt <id>` prints it on the command line"));
     }
     let content = match String::from_utf8(bytes) {
-        Ok(text) => Content::Text(text),
-        Err(error) => Content::Base64(base64::encode(error.as_bytes())),
+        Ok(text) => ResourceContent::Text(text),
+        Err(error) => ResourceContent::Base64(base64::encode(error.as_bytes())),
     };
     Ok((content, TEMPLATES[at].2))
 }
 
-fn bytes(part: Part, kept: &Kept, state: &State) -> Result<Option<Vec<u8>>, Failure> {
+fn bytes(part: HuntPart, kept: &KeptHunt, state: &ServerState) -> Result<Option<Vec<u8>>, Failure> {
     let report = kept.report()?;
     let explanations = || saved::explanations(&state.location, &kept.id, &report).0;
     let mut out = Vec::new();
     match part {
-        Part::Json => idd_report::json::write_explained(&report, &explanations(), &mut out)?,
-        Part::Markdown => {
+        HuntPart::Json => idd_report::json::write_explained(&report, &explanations(), &mut out)?,
+        HuntPart::Markdown => {
             let test = Untrusted::from(saved::plan(&kept.replay)?.order.command.to_line());
             idd_report::markdown::write(&report, (&test, None), &explanations(), &mut out)?;
         }
-        Part::Necessary | Part::Sufficient | Part::Fix | Part::Revert => {
+        HuntPart::Necessary | HuntPart::Sufficient | HuntPart::Fix | HuntPart::Revert => {
             return Ok(patch(&report, part).map(|patch| patch.as_bytes().to_vec()));
         }
     }

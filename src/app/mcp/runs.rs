@@ -1,24 +1,24 @@
 //! The tools about runs of a program: explanations, recordings, and questions about them.
 
-use crate::args::{Request, Shown, TraceArgs, criterion};
+use crate::args::{RecordingView, Request, TraceArgs, criterion};
 use crate::console::Console;
 use crate::debug::once;
-use crate::mcp::answer::{Answer, Part};
+use crate::mcp::answer::{TextPart, ToolAnswer};
 use crate::mcp::arguments::Arguments;
 use crate::mcp::hunts::{option, request, words};
-use crate::mcp::jobs::{Job, Kind};
-use crate::mcp::state::State;
+use crate::mcp::jobs::{JobKind, RequestedJob};
+use crate::mcp::state::ServerState;
 use crate::{chop, explain, invariants, record, slice, trace};
 use idd_report::explanation::{Explained, Explanation};
 use idd_report::style::Style;
 use idd_session::context::Context;
 use idd_session::debug::DebugOrder;
-use idd_session::explain::change::Sources;
+use idd_session::explain::change::TreeSources;
 use idd_session::failure::Failure;
 use idd_session::interrupt::Interrupt;
 use idd_session::mend::mend;
-use idd_session::recorded::Which;
-use idd_session::slice::{Direction, SliceOrder};
+use idd_session::recorded::ProcessChoice;
+use idd_session::slice::{SliceDirection, SliceOrder};
 use idd_session::talk::Silent;
 use idd_session::trial::proposal::Proposal;
 use idd_session::trial::{TrialOrder, TrialTask};
@@ -35,12 +35,12 @@ use std::time::Duration;
 const PATIENCE: u64 = 20;
 
 /// The result of a job that was started, if it comes in time.
-fn result(number: u64, about: &str, arguments: &Arguments, state: &State) -> Result<Answer, Failure> {
+fn result(number: u64, about: &str, arguments: &Arguments, state: &ServerState) -> Result<ToolAnswer, Failure> {
     let wait = Duration::from_secs(arguments.number("wait").unwrap_or(PATIENCE));
     match state.wait(number, wait, |_| false) {
-        Some(Job { ended: Some(Ok(text)), .. }) => Ok(Answer::data(about, &text, Part::of(arguments))),
-        Some(Job { ended: Some(Err(failure)), .. }) => Err(failure),
-        Some(job) => Ok(Answer::note(format!(
+        Some(RequestedJob { ended: Some(Ok(text)), .. }) => Ok(ToolAnswer::data(about, &text, TextPart::of(arguments))),
+        Some(RequestedJob { ended: Some(Err(failure)), .. }) => Err(failure),
+        Some(job) => Ok(ToolAnswer::note(format!(
             "{} runs in the background; hunt_status with `wait` waits for it, and has the result",
             job.name()
         ))),
@@ -54,7 +54,7 @@ fn apart(context: &Context, interrupt: Arc<AtomicBool>) -> Context {
 }
 
 /// Explains the finding of a hunt.
-pub fn explain(arguments: &Arguments, state: &Arc<State>) -> Result<Answer, Failure> {
+pub fn explain(arguments: &Arguments, state: &Arc<ServerState>) -> Result<ToolAnswer, Failure> {
     require_support()?;
     let (kept, _) = kept::newest_finding(&state.location, arguments.text("hunt"))?;
     let plan = saved::plan(&kept.replay)?;
@@ -66,7 +66,7 @@ pub fn explain(arguments: &Arguments, state: &Arc<State>) -> Result<Answer, Fail
     // The build of the hunt, which was checked.
     order.build = None;
     let (location, context) = (state.location.clone(), state.context.clone());
-    let number = state.jobs.start(Kind::Explanation, Some(kept.id.clone()), move |heard, interrupt| {
+    let number = state.jobs.start(JobKind::Explanation, Some(kept.id.clone()), move |heard, interrupt| {
         mend(&location, true, heard)?;
         let found = idd_session::explain::run(&order, &location, &apart(&context, interrupt), heard)?;
         Ok(explain::with_sources(found.chain, found.sources, Console::plain()))
@@ -75,7 +75,7 @@ pub fn explain(arguments: &Arguments, state: &Arc<State>) -> Result<Answer, Fail
 }
 
 /// Judges a fix for a finding.
-pub fn judge(arguments: &Arguments, state: &Arc<State>) -> Result<Answer, Failure> {
+pub fn judge(arguments: &Arguments, state: &Arc<ServerState>) -> Result<ToolAnswer, Failure> {
     require_support()?;
     let (kept, _) = kept::newest_finding(&state.location, arguments.text("hunt"))?;
     let plan = saved::plan(&kept.replay)?;
@@ -89,7 +89,7 @@ pub fn judge(arguments: &Arguments, state: &Arc<State>) -> Result<Answer, Failur
     let suite = state.context.configured("idd.suite").last().map(OsString::from);
     let order = TrialOrder { proposal, suite, budget: None };
     let (location, context, id) = (state.location.clone(), state.context.clone(), kept.id.clone());
-    let number = state.jobs.start(Kind::Trial, Some(id.clone()), move |heard, interrupt| {
+    let number = state.jobs.start(JobKind::Trial, Some(id.clone()), move |heard, interrupt| {
         mend(&location, true, heard)?;
         let context = apart(&context, Arc::clone(&interrupt));
         let task = TrialTask { kept: &kept, location: &location, context: &context, interrupt, talk: heard };
@@ -99,7 +99,7 @@ pub fn judge(arguments: &Arguments, state: &Arc<State>) -> Result<Answer, Failur
 }
 
 /// Chops the failing run of a finding.
-pub fn chop(arguments: &Arguments, state: &Arc<State>) -> Result<Answer, Failure> {
+pub fn chop(arguments: &Arguments, state: &Arc<ServerState>) -> Result<ToolAnswer, Failure> {
     require_support()?;
     let (kept, _) = kept::newest_finding(&state.location, arguments.text("hunt"))?;
     let plan = saved::plan(&kept.replay)?;
@@ -112,7 +112,7 @@ pub fn chop(arguments: &Arguments, state: &Arc<State>) -> Result<Answer, Failure
     // The build of the hunt, which was checked.
     order.record.build = None;
     let (location, context) = (state.location.clone(), state.context.clone());
-    let number = state.jobs.start(Kind::Explanation, Some(kept.id.clone()), move |heard, interrupt| {
+    let number = state.jobs.start(JobKind::Explanation, Some(kept.id.clone()), move |heard, interrupt| {
         mend(&location, true, heard)?;
         Ok(chop::text(&idd_session::chop::run(&order, &location, &apart(&context, interrupt), heard)?))
     })?;
@@ -120,7 +120,7 @@ pub fn chop(arguments: &Arguments, state: &Arc<State>) -> Result<Answer, Failure
 }
 
 /// What has to hold before the statements that matter for the failure of a recorded run.
-pub fn invariants(arguments: &Arguments, state: &Arc<State>) -> Result<Answer, Failure> {
+pub fn invariants(arguments: &Arguments, state: &Arc<ServerState>) -> Result<ToolAnswer, Failure> {
     let mut words = vec![OsString::from("invariants")];
     for (name, value) in [("recording", "recording"), ("from", "criterion"), ("passing", "passing")] {
         words.extend(arguments.text(value).map(|value| option(name, value)));
@@ -131,15 +131,15 @@ pub fn invariants(arguments: &Arguments, state: &Arc<State>) -> Result<Answer, F
         return Err(Failure::usage("the arguments ask for no invariants"));
     };
     let found = idd_session::invariants::run(&order, &state.location, &state.context, &mut Silent)?;
-    Ok(Answer::data(
+    Ok(ToolAnswer::data(
         "numbers after # are steps: trace_step, trace_why",
         &invariants::text(&found, false),
-        Part::of(arguments),
+        TextPart::of(arguments),
     ))
 }
 
 /// The stored explanations of a finding.
-pub fn explanation(arguments: &Arguments, state: &Arc<State>) -> Result<Answer, Failure> {
+pub fn explanation(arguments: &Arguments, state: &Arc<ServerState>) -> Result<ToolAnswer, Failure> {
     let (kept, _) = kept::newest_finding(&state.location, arguments.text("hunt"))?;
     let (explanations, complaints) = saved::explanations(&state.location, &kept.id, &kept.report()?);
     let mut texts = complaints;
@@ -149,14 +149,14 @@ pub fn explanation(arguments: &Arguments, state: &Arc<State>) -> Result<Answer, 
     if texts.is_empty() {
         return Err(Failure::error(format!("the hunt {} has no explanation", kept.id)).with_hint("`explain` makes one"));
     }
-    Ok(Answer::data(&format!("hunt {}", kept.id), &texts.join("\n"), Part::of(arguments)))
+    Ok(ToolAnswer::data(&format!("hunt {}", kept.id), &texts.join("\n"), TextPart::of(arguments)))
 }
 
 /// A stored explanation for people.
 fn told(explained: Explained, location: &Location) -> Result<String, Failure> {
     Ok(match explained.explanation {
         Explanation::Chain(chain) => {
-            explain::with_sources(chain, Sources::new(location, explained.tree)?, Console::plain())
+            explain::with_sources(chain, TreeSources::new(location, explained.tree)?, Console::plain())
         }
         Explanation::Chop(found) => chop::text(&found),
         Explanation::Walk(walk) => walk.text(Style::PLAIN),
@@ -165,7 +165,7 @@ fn told(explained: Explained, location: &Location) -> Result<String, Failure> {
 }
 
 /// Records a test.
-pub fn record(arguments: &Arguments, state: &Arc<State>) -> Result<Answer, Failure> {
+pub fn record(arguments: &Arguments, state: &Arc<ServerState>) -> Result<ToolAnswer, Failure> {
     require_support()?;
     let command = state.allowed.test(words(arguments, "test"))?;
     let build = state.allowed.build(arguments.text("build"))?;
@@ -178,7 +178,7 @@ pub fn record(arguments: &Arguments, state: &Arc<State>) -> Result<Answer, Failu
     (order.command, order.build) = (command, build);
     graph::resolve(&private::open(&state.location.git_directory)?, &order.at)?;
     let (location, context) = (state.location.clone(), state.context.clone());
-    let number = state.jobs.start(Kind::Recording, None, move |heard, interrupt| {
+    let number = state.jobs.start(JobKind::Recording, None, move |heard, interrupt| {
         mend(&location, true, heard)?;
         let (name, recording) = idd_session::record::run(&order, &location, &apart(&context, interrupt), heard)?;
         Ok(record::text(&name, &recording))
@@ -187,15 +187,20 @@ pub fn record(arguments: &Arguments, state: &Arc<State>) -> Result<Answer, Failu
 }
 
 /// The process of a recording that is meant.
-fn which(arguments: &Arguments) -> Which {
+fn which(arguments: &Arguments) -> ProcessChoice {
     let process = arguments.number("process").and_then(|number| usize::try_from(number).ok());
-    Which { recording: arguments.text("recording").map(str::to_owned), process }
+    ProcessChoice { recording: arguments.text("recording").map(str::to_owned), process }
 }
 
-fn traced(shown: Shown, about: &str, arguments: &Arguments, state: &State) -> Result<Answer, Failure> {
+fn traced(
+    shown: RecordingView,
+    about: &str,
+    arguments: &Arguments,
+    state: &ServerState,
+) -> Result<ToolAnswer, Failure> {
     let args = TraceArgs { which: which(arguments), shown };
     let bytes = trace::run(&args, &state.location, Console::plain())?;
-    Ok(Answer::data(about, &String::from_utf8_lossy(&bytes), Part::of(arguments)))
+    Ok(ToolAnswer::data(about, &String::from_utf8_lossy(&bytes), TextPart::of(arguments)))
 }
 
 fn size(arguments: &Arguments, name: &str, usual: usize) -> usize {
@@ -208,39 +213,39 @@ fn step_of(arguments: &Arguments) -> u32 {
 }
 
 /// Lists the recordings.
-pub fn recordings(arguments: &Arguments, state: &Arc<State>) -> Result<Answer, Failure> {
-    traced(Shown::List, "", arguments, state)
+pub fn recordings(arguments: &Arguments, state: &Arc<ServerState>) -> Result<ToolAnswer, Failure> {
+    traced(RecordingView::List, "", arguments, state)
 }
 
 /// Calls and loops.
-pub fn tree(arguments: &Arguments, state: &Arc<State>) -> Result<Answer, Failure> {
-    let shown = Shown::Tree { depth: size(arguments, "depth", 6), width: size(arguments, "width", 20) };
+pub fn tree(arguments: &Arguments, state: &Arc<ServerState>) -> Result<ToolAnswer, Failure> {
+    let shown = RecordingView::Tree { depth: size(arguments, "depth", 6), width: size(arguments, "width", 20) };
     traced(shown, "numbers after # are steps: trace_step, trace_why", arguments, state)
 }
 
 /// A step.
-pub fn step(arguments: &Arguments, state: &Arc<State>) -> Result<Answer, Failure> {
-    traced(Shown::Step(step_of(arguments)), "", arguments, state)
+pub fn step(arguments: &Arguments, state: &Arc<ServerState>) -> Result<ToolAnswer, Failure> {
+    traced(RecordingView::Step(step_of(arguments)), "", arguments, state)
 }
 
 /// The origin of a value.
-pub fn why(arguments: &Arguments, state: &Arc<State>) -> Result<Answer, Failure> {
+pub fn why(arguments: &Arguments, state: &Arc<ServerState>) -> Result<ToolAnswer, Failure> {
     let variable = arguments.text("variable").unwrap_or_default().to_owned();
-    let shown = Shown::Why { step: step_of(arguments), variable, limit: size(arguments, "limit", 20) };
+    let shown = RecordingView::Why { step: step_of(arguments), variable, limit: size(arguments, "limit", 20) };
     traced(shown, "", arguments, state)
 }
 
 /// A slice.
-pub fn slice(arguments: &Arguments, state: &Arc<State>) -> Result<Answer, Failure> {
+pub fn slice(arguments: &Arguments, state: &Arc<ServerState>) -> Result<ToolAnswer, Failure> {
     let criterion = criterion::parse(arguments.text("criterion").unwrap_or_default()).map_err(Failure::usage)?;
     let direction = match arguments.text("direction") {
-        Some("forward") => Direction::Forward,
-        _ => Direction::Backward,
+        Some("forward") => SliceDirection::Forward,
+        _ => SliceDirection::Backward,
     };
     let kinds = Kinds { address: false, control: !arguments.flag("data"), potential: false };
     let order = SliceOrder { which: which(arguments), direction, criterion, kinds };
     let bytes = slice::run(&order, &state.location, Console::plain())?;
-    Ok(Answer::data("", &String::from_utf8_lossy(&bytes), Part::of(arguments)))
+    Ok(ToolAnswer::data("", &String::from_utf8_lossy(&bytes), TextPart::of(arguments)))
 }
 
 /// A walk over a recording.
@@ -254,13 +259,13 @@ fn walk(arguments: &Arguments) -> DebugOrder {
 }
 
 /// The next question of a walk.
-pub fn question(arguments: &Arguments, state: &Arc<State>) -> Result<Answer, Failure> {
+pub fn question(arguments: &Arguments, state: &Arc<ServerState>) -> Result<ToolAnswer, Failure> {
     let text = once::ask(&walk(arguments), None, &state.location)?;
-    Ok(Answer::data("debug_answer takes the answer", &text, Part::of(arguments)))
+    Ok(ToolAnswer::data("debug_answer takes the answer", &text, TextPart::of(arguments)))
 }
 
 /// Answers the question of a walk.
-pub fn answer(arguments: &Arguments, state: &Arc<State>) -> Result<Answer, Failure> {
+pub fn answer(arguments: &Arguments, state: &Arc<ServerState>) -> Result<ToolAnswer, Failure> {
     let text = once::ask(&walk(arguments), arguments.text("answer"), &state.location)?;
-    Ok(Answer::data("debug_answer takes the next answer, if there is a question", &text, Part::of(arguments)))
+    Ok(ToolAnswer::data("debug_answer takes the next answer, if there is a question", &text, TextPart::of(arguments)))
 }

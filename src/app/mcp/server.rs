@@ -1,9 +1,9 @@
 //! The requests of the protocol.
 
-use crate::mcp::answer::{Answer, failed};
-use crate::mcp::resources::Content;
-use crate::mcp::state::State;
-use crate::mcp::tools::{Effect, Tool};
+use crate::mcp::answer::{ToolAnswer, failed};
+use crate::mcp::resources::ResourceContent;
+use crate::mcp::state::ServerState;
+use crate::mcp::tools::{Tool, ToolEffect};
 use crate::mcp::{resources, tools};
 use idd_report::Status;
 use idd_session::failure::Failure;
@@ -26,12 +26,12 @@ const INSTRUCTIONS: &str = "git idd finds the change that broke a test: commit, 
 
 /// The server.
 #[derive(Clone)]
-pub struct Server(pub Arc<State>);
+pub struct McpServer(pub Arc<ServerState>);
 
 /// Does blocking work; `None` if it failed with a panic.
 async fn apart<T: Send + 'static>(
-    state: &Arc<State>,
-    work: impl FnOnce(&Arc<State>) -> T + Send + 'static,
+    state: &Arc<ServerState>,
+    work: impl FnOnce(&Arc<ServerState>) -> T + Send + 'static,
 ) -> Option<T> {
     let state = Arc::clone(state);
     task::spawn_blocking(move || state.work(|| work(&state))).await.ok()
@@ -46,9 +46,9 @@ const LOST: &str = "error: the tool failed; the server has printed the reason to
 
 fn listed(tool: &Tool) -> model::Tool {
     let annotations = match tool.effect {
-        Effect::Reads => ToolAnnotations::new().read_only(true),
-        Effect::Changes => ToolAnnotations::new().read_only(false).destructive(false),
-        Effect::Runs => ToolAnnotations::new().read_only(false).destructive(false).open_world(true),
+        ToolEffect::Reads => ToolAnnotations::new().read_only(true),
+        ToolEffect::Changes => ToolAnnotations::new().read_only(false).destructive(false),
+        ToolEffect::Runs => ToolAnnotations::new().read_only(false).destructive(false).open_world(true),
     };
     model::Tool::new(tool.name, tool.description, Arc::new(tool.schema())).with_annotations(annotations)
 }
@@ -58,9 +58,9 @@ fn text(text: String) -> ContentBlock {
 }
 
 /// The answer to a call: a note, and the data in a part of its own.
-fn result(done: Option<Result<Answer, Failure>>) -> CallToolResult {
+fn result(done: Option<Result<ToolAnswer, Failure>>) -> CallToolResult {
     match done {
-        Some(Ok(Answer { note, data })) => {
+        Some(Ok(ToolAnswer { note, data })) => {
             CallToolResult::success([Some(note), data].into_iter().flatten().map(text).collect())
         }
         // What is wrong with the arguments has no text from others.
@@ -70,7 +70,7 @@ fn result(done: Option<Result<Answer, Failure>>) -> CallToolResult {
     }
 }
 
-impl ServerHandler for Server {
+impl ServerHandler for McpServer {
     fn get_info(&self) -> ServerConfig {
         let capabilities = ServerCapabilities::builder().enable_tools().enable_resources().build();
         ServerConfig::new(capabilities)
@@ -106,7 +106,8 @@ impl ServerHandler for Server {
     ) -> Result<ListResourcesResult, ErrorData> {
         let _call = self.0.called();
         let found = apart(&self.0, |state| resources::all(state)).await.unwrap_or_default();
-        let resource = |found: resources::Found| Resource::new(found.address, found.name).with_mime_type(found.form);
+        let resource =
+            |found: resources::ListedResource| Resource::new(found.address, found.name).with_mime_type(found.form);
         Ok(ListResourcesResult::with_all_items(found.into_iter().map(resource).collect()))
     }
 
@@ -130,8 +131,8 @@ impl ServerHandler for Server {
         let read = apart(&self.0, move |state| resources::read(&address, state)).await.ok_or_else(lost)?;
         let (content, form) = read.map_err(|failure| ErrorData::resource_not_found(failed(&failure), None))?;
         let contents = match content {
-            Content::Text(text) => ResourceContents::text(text, request.uri),
-            Content::Base64(text) => ResourceContents::blob(text, request.uri),
+            ResourceContent::Text(text) => ResourceContents::text(text, request.uri),
+            ResourceContent::Base64(text) => ResourceContents::blob(text, request.uri),
         };
         Ok(ReadResourceResult::new(vec![contents.with_mime_type(form)]).into())
     }

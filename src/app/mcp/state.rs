@@ -1,7 +1,7 @@
 //! What all requests share.
 
 use crate::mcp::allowed::Allowed;
-use crate::mcp::jobs::{Job, Jobs};
+use crate::mcp::jobs::{Jobs, RequestedJob};
 use idd_session::context::Context;
 use idd_world::repo::locate::Location;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -22,7 +22,7 @@ struct CallCounts {
 }
 
 /// What all requests share.
-pub struct State {
+pub struct ServerState {
     /// The repository.
     pub location: Location,
     /// The context of the process.
@@ -36,7 +36,7 @@ pub struct State {
     changed: Condvar,
 }
 
-impl State {
+impl ServerState {
     /// A state in which nothing runs.
     pub fn new(location: Location, context: Context, allowed: Allowed) -> Self {
         Self {
@@ -63,7 +63,7 @@ impl State {
     /// Does the work of a call, when there is a place for it.
     pub fn work<T>(&self, work: impl FnOnce() -> T) -> T {
         /// A call that works.
-        struct Working<'s>(&'s State);
+        struct Working<'s>(&'s ServerState);
         impl Drop for Working<'_> {
             fn drop(&mut self) {
                 self.0.calls().n_at_work -= 1;
@@ -76,7 +76,7 @@ impl State {
     }
 
     /// Waits for a job, as [`Jobs::wait`] does. Only for the work of a call, which has no place in the meantime.
-    pub fn wait(&self, number: u64, time: Duration, is_wanted: impl Fn(&Job) -> bool) -> Option<Job> {
+    pub fn wait(&self, number: u64, time: Duration, is_wanted: impl Fn(&RequestedJob) -> bool) -> Option<RequestedJob> {
         let mut calls = self.calls();
         if calls.n_waiting >= MAX_WAITING {
             drop(calls);
@@ -99,16 +99,16 @@ impl State {
     }
 
     /// Counts a call until the result is dropped.
-    pub fn called(self: &Arc<Self>) -> Call {
+    pub fn called(self: &Arc<Self>) -> OpenCall {
         self.n_calls.fetch_add(1, Ordering::SeqCst);
-        Call(Arc::clone(self))
+        OpenCall(Arc::clone(self))
     }
 }
 
 /// A call that is not answered yet.
-pub struct Call(Arc<State>);
+pub struct OpenCall(Arc<ServerState>);
 
-impl Drop for Call {
+impl Drop for OpenCall {
     fn drop(&mut self) {
         self.0.n_calls.fetch_sub(1, Ordering::SeqCst);
     }

@@ -1,8 +1,8 @@
 //! The table of the tools.
 
-use crate::mcp::answer::{Answer, MAX_BYTES};
-use crate::mcp::arguments::{Argument, Arguments, Kind};
-use crate::mcp::state::State;
+use crate::mcp::answer::{MAX_BYTES, ToolAnswer};
+use crate::mcp::arguments::{ArgumentKind, Arguments, ToolArgument};
+use crate::mcp::state::ServerState;
 use crate::mcp::{arguments, hunts, runs};
 use idd_session::failure::Failure;
 use serde_json::{Map, Value};
@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 /// What a tool does beside its answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Effect {
+pub enum ToolEffect {
     /// It only reads.
     Reads,
     /// It stops what runs, or keeps an answer.
@@ -26,16 +26,16 @@ pub struct Tool {
     /// What it does.
     pub description: &'static str,
     /// Its own arguments.
-    arguments: &'static [Argument],
+    arguments: &'static [ToolArgument],
     /// The arguments that it shares with others.
-    shared: &'static [Argument],
+    shared: &'static [ToolArgument],
     /// What it does beside its answer.
-    pub effect: Effect,
-    run: fn(&Arguments, &Arc<State>) -> Result<Answer, Failure>,
+    pub effect: ToolEffect,
+    run: fn(&Arguments, &Arc<ServerState>) -> Result<ToolAnswer, Failure>,
 }
 
 impl Tool {
-    fn known(&self) -> impl Iterator<Item = &'static Argument> + Clone + use<> {
+    fn known(&self) -> impl Iterator<Item = &'static ToolArgument> + Clone + use<> {
         self.arguments.iter().chain(self.shared)
     }
 
@@ -45,35 +45,35 @@ impl Tool {
     }
 
     /// Calls it.
-    pub fn call(&self, given: Map<String, Value>, state: &Arc<State>) -> Result<Answer, Failure> {
+    pub fn call(&self, given: Map<String, Value>, state: &Arc<ServerState>) -> Result<ToolAnswer, Failure> {
         (self.run)(&Arguments::read(given, &self.known())?, state)
     }
 }
 
-const HUNT: Argument = Argument::new("hunt", Kind::Text, "Id; default: the newest.");
+const HUNT: ToolArgument = ToolArgument::new("hunt", ArgumentKind::Text, "Id; default: the newest.");
 
-const OFFSET: Argument = Argument::new("offset", Kind::Number(0, u64::MAX), "");
+const OFFSET: ToolArgument = ToolArgument::new("offset", ArgumentKind::Number(0, u64::MAX), "");
 
 #[expect(clippy::cast_possible_truncation, reason = "it is a small constant")]
-const SIZE: Argument = Argument::new("max_bytes", Kind::Number(1000, MAX_BYTES as u32 as u64), "");
+const SIZE: ToolArgument = ToolArgument::new("max_bytes", ArgumentKind::Number(1000, MAX_BYTES as u32 as u64), "");
 
-const RECORDING: Argument = Argument::new("recording", Kind::Text, "Id; default: the last.");
+const RECORDING: ToolArgument = ToolArgument::new("recording", ArgumentKind::Text, "Id; default: the last.");
 
-const PROCESS: Argument = Argument::new("process", Kind::Number(0, 100_000), "");
+const PROCESS: ToolArgument = ToolArgument::new("process", ArgumentKind::Number(0, 100_000), "");
 
-const WAIT: Argument = Argument::new("wait", Kind::Number(0, 50), "Seconds to wait.");
+const WAIT: ToolArgument = ToolArgument::new("wait", ArgumentKind::Number(0, 50), "Seconds to wait.");
 
-const DATA: Argument = Argument::new("data", Kind::Flag, "Values only, no decisions.");
+const DATA: ToolArgument = ToolArgument::new("data", ArgumentKind::Flag, "Values only, no decisions.");
 
-const STEP: Argument = Argument::required("step", Kind::Number(1, u32::MAX as u64), "Number, from 1.");
+const STEP: ToolArgument = ToolArgument::required("step", ArgumentKind::Number(1, u32::MAX as u64), "Number, from 1.");
 
 /// A part of a text.
-const PART: &[Argument] = &[OFFSET, SIZE];
+const PART: &[ToolArgument] = &[OFFSET, SIZE];
 
 /// A process of a recording, and a part of a text.
-const RUN: &[Argument] = &[RECORDING, PROCESS, OFFSET, SIZE];
+const RUN: &[ToolArgument] = &[RECORDING, PROCESS, OFFSET, SIZE];
 
-const NONE: &[Argument] = &[];
+const NONE: &[ToolArgument] = &[];
 
 /// All tools.
 pub const TOOLS: [Tool; 20] = [
@@ -81,17 +81,17 @@ pub const TOOLS: [Tool; 20] = [
         name: "hunt_start",
         description: "Start a hunt for the change that broke the test, in the background; returns its id. Only commands that the user allowed run.",
         arguments: &[
-            Argument::new("test", Kind::Texts, "Shell line or words; default: the user's."),
-            Argument::new("build", Kind::Text, "Shell line; default: the user's; empty: none."),
-            Argument::new("bad", Kind::Revision, "Where it fails; default: HEAD."),
-            Argument::new("good", Kind::Revisions, "Where it passes; default: searched."),
-            Argument::new("until", Kind::Word(&["commit", "change", "fix"]), "Default: fix."),
-            Argument::new("match", Kind::Text, "Regex of the line that counts as the failure."),
-            Argument::new("timeout", Kind::Number(1, 86_400), "Seconds, of the build and of the test."),
-            Argument::new("budget", Kind::Number(1, 604_800), "Seconds after which it stops."),
+            ToolArgument::new("test", ArgumentKind::Texts, "Shell line or words; default: the user's."),
+            ToolArgument::new("build", ArgumentKind::Text, "Shell line; default: the user's; empty: none."),
+            ToolArgument::new("bad", ArgumentKind::Revision, "Where it fails; default: HEAD."),
+            ToolArgument::new("good", ArgumentKind::Revisions, "Where it passes; default: searched."),
+            ToolArgument::new("until", ArgumentKind::Word(&["commit", "change", "fix"]), "Default: fix."),
+            ToolArgument::new("match", ArgumentKind::Text, "Regex of the line that counts as the failure."),
+            ToolArgument::new("timeout", ArgumentKind::Number(1, 86_400), "Seconds, of the build and of the test."),
+            ToolArgument::new("budget", ArgumentKind::Number(1, 604_800), "Seconds after which it stops."),
         ],
         shared: NONE,
-        effect: Effect::Runs,
+        effect: ToolEffect::Runs,
         run: hunts::start,
     },
     Tool {
@@ -99,7 +99,7 @@ pub const TOOLS: [Tool; 20] = [
         description: "Progress of a hunt and what is left; also waits for explain and record.",
         arguments: &[HUNT, WAIT],
         shared: NONE,
-        effect: Effect::Reads,
+        effect: ToolEffect::Reads,
         run: hunts::status,
     },
     Tool {
@@ -107,7 +107,7 @@ pub const TOOLS: [Tool; 20] = [
         description: "Stop the hunt, explanation or recording that runs. The same hunt_start continues a hunt.",
         arguments: NONE,
         shared: NONE,
-        effect: Effect::Changes,
+        effect: ToolEffect::Changes,
         run: hunts::cancel,
     },
     Tool {
@@ -115,15 +115,15 @@ pub const TOOLS: [Tool; 20] = [
         description: "All stored hunts.",
         arguments: NONE,
         shared: PART,
-        effect: Effect::Reads,
+        effect: ToolEffect::Reads,
         run: hunts::list,
     },
     Tool {
         name: "hunt_finding",
         description: "What a hunt found: commit, lines that break the test, failure, fix, evidence.",
-        arguments: &[HUNT, Argument::new("full", Kind::Flag, "With patches and all evidence.")],
+        arguments: &[HUNT, ToolArgument::new("full", ArgumentKind::Flag, "With patches and all evidence.")],
         shared: PART,
-        effect: Effect::Reads,
+        effect: ToolEffect::Reads,
         run: hunts::finding,
     },
     Tool {
@@ -131,15 +131,15 @@ pub const TOOLS: [Tool; 20] = [
         description: "All runs of the test in a hunt: number, phase, revision, outcome.",
         arguments: &[HUNT],
         shared: PART,
-        effect: Effect::Reads,
+        effect: ToolEffect::Reads,
         run: hunts::probes,
     },
     Tool {
         name: "probe_output",
         description: "Output of the test in one run, from its end.",
-        arguments: &[HUNT, Argument::required("probe", Kind::Revision, "Number, or a tested revision.")],
+        arguments: &[HUNT, ToolArgument::required("probe", ArgumentKind::Revision, "Number, or a tested revision.")],
         shared: PART,
-        effect: Effect::Reads,
+        effect: ToolEffect::Reads,
         run: hunts::output,
     },
     Tool {
@@ -147,12 +147,12 @@ pub const TOOLS: [Tool; 20] = [
         description: "Judge a fix for a finding: patch for HEAD, or revision. Runs the test of the hunt.",
         arguments: &[
             HUNT,
-            Argument::new("patch", Kind::Patch, ""),
-            Argument::new("revision", Kind::Revision, ""),
+            ToolArgument::new("patch", ArgumentKind::Patch, ""),
+            ToolArgument::new("revision", ArgumentKind::Revision, ""),
             WAIT,
         ],
         shared: PART,
-        effect: Effect::Runs,
+        effect: ToolEffect::Runs,
         run: runs::judge,
     },
     Tool {
@@ -160,7 +160,7 @@ pub const TOOLS: [Tool; 20] = [
         description: "Explain how the lines of a finding lead to the failure (C, C++, Java). Runs the test of the hunt.",
         arguments: &[HUNT, WAIT],
         shared: PART,
-        effect: Effect::Runs,
+        effect: ToolEffect::Runs,
         run: runs::explain,
     },
     Tool {
@@ -168,7 +168,7 @@ pub const TOOLS: [Tool; 20] = [
         description: "Statements between the input and the failure of a finding. Runs the test of the hunt.",
         arguments: &[HUNT, DATA, WAIT],
         shared: PART,
-        effect: Effect::Runs,
+        effect: ToolEffect::Runs,
         run: runs::chop,
     },
     Tool {
@@ -176,20 +176,20 @@ pub const TOOLS: [Tool; 20] = [
         description: "Stored explanations of a finding.",
         arguments: &[HUNT],
         shared: PART,
-        effect: Effect::Reads,
+        effect: ToolEffect::Reads,
         run: runs::explanation,
     },
     Tool {
         name: "record",
         description: "Record what the programs of the test do (C, C++, Java), at a revision. Only commands that the user allowed run.",
         arguments: &[
-            Argument::new("test", Kind::Texts, "As in hunt_start."),
-            Argument::new("build", Kind::Text, ""),
-            Argument::new("at", Kind::Revision, "Default: HEAD."),
+            ToolArgument::new("test", ArgumentKind::Texts, "As in hunt_start."),
+            ToolArgument::new("build", ArgumentKind::Text, ""),
+            ToolArgument::new("at", ArgumentKind::Revision, "Default: HEAD."),
             WAIT,
         ],
         shared: NONE,
-        effect: Effect::Runs,
+        effect: ToolEffect::Runs,
         run: runs::record,
     },
     Tool {
@@ -197,18 +197,18 @@ pub const TOOLS: [Tool; 20] = [
         description: "All recordings.",
         arguments: NONE,
         shared: PART,
-        effect: Effect::Reads,
+        effect: ToolEffect::Reads,
         run: runs::recordings,
     },
     Tool {
         name: "trace_tree",
         description: "Calls and loops of a recorded run, with values and steps.",
         arguments: &[
-            Argument::new("depth", Kind::Number(1, 1000), "Default: 6."),
-            Argument::new("width", Kind::Number(1, 1000), "Default: 20."),
+            ToolArgument::new("depth", ArgumentKind::Number(1, 1000), "Default: 6."),
+            ToolArgument::new("width", ArgumentKind::Number(1, 1000), "Default: 20."),
         ],
         shared: RUN,
-        effect: Effect::Reads,
+        effect: ToolEffect::Reads,
         run: runs::tree,
     },
     Tool {
@@ -216,7 +216,7 @@ pub const TOOLS: [Tool; 20] = [
         description: "One step: what it read and wrote, and what it depends on.",
         arguments: &[STEP],
         shared: RUN,
-        effect: Effect::Reads,
+        effect: ToolEffect::Reads,
         run: runs::step,
     },
     Tool {
@@ -224,55 +224,59 @@ pub const TOOLS: [Tool; 20] = [
         description: "Where the value of a variable before a step comes from.",
         arguments: &[
             STEP,
-            Argument::required("variable", Kind::Text, "`n`, `p->f`, `a[3]`."),
-            Argument::new("limit", Kind::Number(1, 1000), "Steps; default: 20."),
+            ToolArgument::required("variable", ArgumentKind::Text, "`n`, `p->f`, `a[3]`."),
+            ToolArgument::new("limit", ArgumentKind::Number(1, 1000), "Steps; default: 20."),
         ],
         shared: RUN,
-        effect: Effect::Reads,
+        effect: ToolEffect::Reads,
         run: runs::why,
     },
     Tool {
         name: "slice",
         description: "Statements that a value depends on (backward), or that depend on it (forward).",
         arguments: &[
-            Argument::required("direction", Kind::Word(&["backward", "forward"]), ""),
-            Argument::required(
+            ToolArgument::required("direction", ArgumentKind::Word(&["backward", "forward"]), ""),
+            ToolArgument::required(
                 "criterion",
-                Kind::Text,
+                ArgumentKind::Text,
                 "`<step>`, `<step>:<variable>`, `output:<byte>`, `stderr:<byte>`, `crash`, `end`, `line:<file>:<line>`, `input:<file>`.",
             ),
             DATA,
         ],
         shared: RUN,
-        effect: Effect::Reads,
+        effect: ToolEffect::Reads,
         run: runs::slice,
     },
     Tool {
         name: "invariants",
         description: "Statements of a recorded run that matter for its failure, and what has to hold before each.",
         arguments: &[
-            Argument::new("criterion", Kind::Text, "As of slice; default: the crash. `end` for a wrong exit code."),
-            Argument::new("passing", Kind::Text, "Id of a recording that passes."),
+            ToolArgument::new(
+                "criterion",
+                ArgumentKind::Text,
+                "As of slice; default: the crash. `end` for a wrong exit code.",
+            ),
+            ToolArgument::new("passing", ArgumentKind::Text, "Id of a recording that passes."),
             DATA,
         ],
         shared: RUN,
-        effect: Effect::Reads,
+        effect: ToolEffect::Reads,
         run: runs::invariants,
     },
     Tool {
         name: "debug_question",
         description: "The recorded step to look at next, to find the first wrong one.",
-        arguments: &[Argument::new("restart", Kind::Flag, "Forget the answers.")],
+        arguments: &[ToolArgument::new("restart", ArgumentKind::Flag, "Forget the answers.")],
         shared: RUN,
-        effect: Effect::Changes,
+        effect: ToolEffect::Changes,
         run: runs::question,
     },
     Tool {
         name: "debug_answer",
         description: "Answer debug_question, and get the next one or the result: c all right, w <n> value n is wrong, h right values but a wrong result or decision, p should not run, m code is missing before it, u unclear, g <step> look there, z take back.",
-        arguments: &[Argument::required("answer", Kind::Text, "")],
+        arguments: &[ToolArgument::required("answer", ArgumentKind::Text, "")],
         shared: RUN,
-        effect: Effect::Changes,
+        effect: ToolEffect::Changes,
         run: runs::answer,
     },
 ];

@@ -3,9 +3,9 @@
 //! Threads read and write, so neither a client that is silent nor one that does not read keeps the program from ending. A
 //! line that is no message is answered here; the protocol's implementation sees only messages.
 
-use crate::mcp::state::State;
+use crate::mcp::state::ServerState;
 use idd_session::interrupt::Interrupt;
-use idd_world::process::Watch as _;
+use idd_world::process::CommandWatch as _;
 use rmcp::RoleServer;
 use rmcp::model::{ErrorCode, ErrorData, JsonRpcMessage, RequestId};
 use rmcp::service::{RxJsonRpcMessage, TxJsonRpcMessage};
@@ -38,20 +38,20 @@ const LOOK: Duration = Duration::from_millis(100);
 
 /// A line of the client.
 #[derive(Debug, PartialEq, Eq)]
-enum Line {
+enum ClientLine {
     Bytes(Vec<u8>),
     TooLong,
 }
 
 /// The streams.
 pub struct Wire {
-    lines: waiting::Receiver<Line>,
+    lines: waiting::Receiver<ClientLine>,
     written: Option<mpsc::Sender<Vec<u8>>>,
     /// Bytes that are not written yet.
     n_unread: Arc<AtomicUsize>,
     /// Whether a request has come: nothing else may come first.
     has_begun: bool,
-    state: Arc<State>,
+    state: Arc<ServerState>,
     interrupt: Interrupt,
 }
 
@@ -59,7 +59,7 @@ impl Wire {
     /// Starts the threads. When all is written and the wire is dropped, the receiver is disconnected.
     ///
     /// Errors: there is no standard output.
-    pub fn open(state: Arc<State>, interrupt: Interrupt) -> io::Result<(Self, mpsc::Receiver<Infallible>)> {
+    pub fn open(state: Arc<ServerState>, interrupt: Interrupt) -> io::Result<(Self, mpsc::Receiver<Infallible>)> {
         // The end of the program takes the lock of stdout, and must not wait for a client that does not read.
         let mut output = PipeWriter::from(io::stdout().as_fd().try_clone_to_owned()?);
         let (sender, lines) = waiting::channel(MAX_WAITING);
@@ -105,7 +105,7 @@ impl Wire {
 }
 
 /// The next line, without its end; `None` at the end of the stream.
-fn next(input: &mut impl BufRead) -> io::Result<Option<Line>> {
+fn next(input: &mut impl BufRead) -> io::Result<Option<ClientLine>> {
     let mut bytes = Vec::new();
     let limit = u64::try_from(MAX_LINE).unwrap_or(u64::MAX) + 1;
     if input.by_ref().take(limit).read_until(b'\n', &mut bytes)? == 0 {
@@ -115,27 +115,27 @@ fn next(input: &mut impl BufRead) -> io::Result<Option<Line>> {
         bytes.pop();
     } else if bytes.len() > MAX_LINE {
         input.skip_until(b'\n')?;
-        return Ok(Some(Line::TooLong));
+        return Ok(Some(ClientLine::TooLong));
     }
-    Ok(Some(Line::Bytes(bytes)))
+    Ok(Some(ClientLine::Bytes(bytes)))
 }
 
 /// What a line is.
-enum Read {
+enum ReadLine {
     Message(Box<RxJsonRpcMessage<RoleServer>>),
     /// It needs no answer.
     Nothing,
     Refused(Option<RequestId>, ErrorData),
 }
 
-fn read(line: &Line) -> Read {
-    let refused = |code, what: String, id| Read::Refused(id, ErrorData::new(code, what, None));
-    let Line::Bytes(bytes) = line else {
+fn read(line: &ClientLine) -> ReadLine {
+    let refused = |code, what: String, id| ReadLine::Refused(id, ErrorData::new(code, what, None));
+    let ClientLine::Bytes(bytes) = line else {
         let what = format!("the message is longer than {MAX_LINE} bytes");
         return refused(ErrorCode::INVALID_REQUEST, what, None);
     };
     if bytes.iter().all(u8::is_ascii_whitespace) {
-        return Read::Nothing;
+        return ReadLine::Nothing;
     }
     let value: Value = match serde_json::from_slice(bytes) {
         Ok(value) => value,
@@ -145,8 +145,8 @@ fn read(line: &Line) -> Read {
     // A note of the client; there is no answer to it, whatever it is.
     let is_note = value.get("method").is_some() && value.get("id").is_none();
     match serde_json::from_value(value) {
-        Ok(message) => Read::Message(Box::new(message)),
-        Err(_) if is_note => Read::Nothing,
+        Ok(message) => ReadLine::Message(Box::new(message)),
+        Err(_) if is_note => ReadLine::Nothing,
         Err(_) => refused(ErrorCode::INVALID_REQUEST, "the line is no message of the protocol".to_owned(), id),
     }
 }
@@ -175,14 +175,14 @@ impl Transport<RoleServer> for Wire {
                 Ok(Some(line)) => line,
             };
             match read(&line) {
-                Read::Message(message) => {
+                ReadLine::Message(message) => {
                     self.has_begun |= matches!(*message, JsonRpcMessage::Request(_));
                     if self.has_begun {
                         return Some(*message);
                     }
                 }
-                Read::Nothing => {}
-                Read::Refused(id, error) => {
+                ReadLine::Nothing => {}
+                ReadLine::Refused(id, error) => {
                     // If that fails, it is seen at the next turn.
                     let _ = self.put(&JsonRpcMessage::error(error, id));
                 }
@@ -205,20 +205,20 @@ mod tests {
         let text = [&b"one\n\n"[..], &vec![b'x'; MAX_LINE + 1], b"\n", &vec![b'y'; MAX_LINE], b"\nend"].concat();
         let mut input = &text[..];
         let mut line = || next(&mut input).unwrap();
-        assert_eq!(line(), Some(Line::Bytes(b"one".to_vec())));
-        assert_eq!(line(), Some(Line::Bytes(Vec::new())));
-        assert_eq!(line(), Some(Line::TooLong));
-        assert_eq!(line(), Some(Line::Bytes(vec![b'y'; MAX_LINE])));
-        assert_eq!(line(), Some(Line::Bytes(b"end".to_vec())));
+        assert_eq!(line(), Some(ClientLine::Bytes(b"one".to_vec())));
+        assert_eq!(line(), Some(ClientLine::Bytes(Vec::new())));
+        assert_eq!(line(), Some(ClientLine::TooLong));
+        assert_eq!(line(), Some(ClientLine::Bytes(vec![b'y'; MAX_LINE])));
+        assert_eq!(line(), Some(ClientLine::Bytes(b"end".to_vec())));
         assert_eq!(line(), None);
     }
 
     #[test]
     fn what_is_no_message_is_refused_with_the_number_of_the_request() {
-        let code = |line: &str| match read(&Line::Bytes(line.into())) {
-            Read::Refused(id, error) => Some((id, error.code.0)),
-            Read::Message(_) => Some((None, 0)),
-            Read::Nothing => None,
+        let code = |line: &str| match read(&ClientLine::Bytes(line.into())) {
+            ReadLine::Refused(id, error) => Some((id, error.code.0)),
+            ReadLine::Message(_) => Some((None, 0)),
+            ReadLine::Nothing => None,
         };
         let deep = "[".repeat(100_000);
         for line in ["{", "nul", "\u{0}", "{}{}", &deep] {

@@ -6,7 +6,7 @@
 use crate::args::ShrinkArgs;
 use idd_session::context::Context;
 use idd_session::failure::Failure;
-use idd_session::order::{Effort, ShrinkOrder};
+use idd_session::order::{EffortOrder, ShrinkOrder};
 use idd_session::shrink::Shrunk;
 use idd_world::cache::Key;
 use idd_world::files;
@@ -19,7 +19,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 /// The places of the reduced files.
-pub struct Output {
+pub struct ReducedFiles {
     /// The place of each input, in their order.
     pub places: Vec<PathBuf>,
     /// The place of the passing input, if there is one.
@@ -41,7 +41,7 @@ struct Note {
     files: BTreeMap<String, String>,
 }
 
-impl Output {
+impl ReducedFiles {
     /// Plans the output.
     ///
     /// Errors: a file is there already, and it is not the earlier result of the same command; the directory cannot be
@@ -137,8 +137,8 @@ impl Output {
 
 /// The digest of an order without its limits.
 fn digest_of(order: &ShrinkOrder, context: &Context) -> String {
-    let Effort { clean, no_cache, .. } = order.effort;
-    let order = ShrinkOrder { effort: Effort { clean, no_cache, ..Effort::default() }, ..order.clone() };
+    let EffortOrder { clean, no_cache, .. } = order.effort;
+    let order = ShrinkOrder { effort: EffortOrder { clean, no_cache, ..EffortOrder::default() }, ..order.clone() };
     digest(format!("{order:?} in {}", context.directory.display()).as_bytes())
 }
 

@@ -1,10 +1,10 @@
 //! `git idd trace --json`.
 
-use idd_session::sources::Sources;
-use idd_trace::detail::{Access, Detail, Doing, Standing, What, Why};
-use idd_trace::input::Entry;
+use idd_session::sources::RecordedSources;
+use idd_trace::detail::{Access, Detail, Doing, StepStanding, UsedThing, Why};
+use idd_trace::input::InputEntry;
 use idd_trace::stat::Stat;
-use idd_trace::tree::{Kind, Node};
+use idd_trace::tree::{CallNode, NodeKind};
 use idd_world::record::store::{Recording, Traced};
 use serde_json::{Value, json};
 use std::sync::Arc;
@@ -53,8 +53,8 @@ pub fn stat(recording: &str, traced: &Traced, stat: &Stat) -> Value {
 }
 
 /// What the program read.
-pub fn inputs(recording: &str, entries: &[Entry]) -> Value {
-    let entry = |entry: &Entry| {
+pub fn inputs(recording: &str, entries: &[InputEntry]) -> Value {
+    let entry = |entry: &InputEntry| {
         json!({
             "source": entry.source.to_string(),
             "begin": entry.begin,
@@ -85,7 +85,7 @@ pub fn list(all: &[(String, Recording)]) -> Value {
 }
 
 /// Calls and loops.
-pub fn tree(roots: &[Node], n_more: u64) -> Value {
+pub fn tree(roots: &[CallNode], n_more: u64) -> Value {
     json!({ "schema": SCHEMA, "calls": roots.iter().map(node).collect::<Vec<_>>(), "n_more": n_more })
 }
 
@@ -93,16 +93,16 @@ fn argument((name, value): &(Arc<str>, String)) -> Value {
     json!({ "name": name.as_ref(), "value": value })
 }
 
-fn node(node: &Node) -> Value {
+fn node(node: &CallNode) -> Value {
     let mut value = match &node.kind {
-        Kind::Call { function, arguments, result, is_unfinished, is_earlier } => json!({
+        NodeKind::Call { function, arguments, result, is_unfinished, is_earlier } => json!({
             "function": function.as_ref(),
             "arguments": arguments.as_ref().map(|all| all.iter().map(argument).collect::<Vec<_>>()),
             "result": result,
             "is_unfinished": is_unfinished,
             "is_earlier": is_earlier,
         }),
-        Kind::Loop { n_iterations } => json!({ "n_iterations": n_iterations }),
+        NodeKind::Loop { n_iterations } => json!({ "n_iterations": n_iterations }),
     };
     value["first_step"] = node.step.0.into();
     value["last_step"] = node.last.0.into();
@@ -114,7 +114,7 @@ fn node(node: &Node) -> Value {
     value
 }
 
-fn standing(standing: &Standing, sources: &mut Sources) -> Value {
+fn standing(standing: &StepStanding, sources: &mut RecordedSources) -> Value {
     let place = standing.place.as_ref();
     json!({
         "step": standing.step.0,
@@ -149,15 +149,15 @@ fn crash((signal, at): &(u32, Option<(Doing, Access)>)) -> Value {
 }
 
 /// A step.
-pub fn detail(detail: &Detail, sources: &mut Sources) -> Value {
+pub fn detail(detail: &Detail, sources: &mut RecordedSources) -> Value {
     let mut value = standing(&detail.standing, sources);
-    let uses = |(step, what): &(idd_trace::step::Step, What)| {
+    let uses = |(step, what): &(idd_trace::step::Step, UsedThing)| {
         let what = match what {
-            What::Memory(..) | What::Address(..) => "memory",
-            What::Temporary => "temporary value",
-            What::Arguments => "arguments",
-            What::Returned => "returned value",
-            What::Decision => "decision",
+            UsedThing::Memory(..) | UsedThing::Address(..) => "memory",
+            UsedThing::Temporary => "temporary value",
+            UsedThing::Arguments => "arguments",
+            UsedThing::Returned => "returned value",
+            UsedThing::Decision => "decision",
         };
         json!({ "step": step.0, "what": what })
     };
@@ -192,7 +192,7 @@ pub fn detail(detail: &Detail, sources: &mut Sources) -> Value {
 }
 
 /// Where a value comes from.
-pub fn why(why: &Why, sources: &mut Sources) -> Value {
+pub fn why(why: &Why, sources: &mut RecordedSources) -> Value {
     json!({
         "schema": SCHEMA,
         "at": standing(&why.standing, sources),

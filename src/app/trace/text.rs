@@ -3,13 +3,13 @@
 use crate::record::left_out;
 use crate::trace::safe;
 use idd_base::plural::count;
-use idd_session::sources::Sources;
-use idd_trace::detail::{Access, Detail, Doing, Outside, Standing, What, Why};
-use idd_trace::input::{Entry, Landing, Source};
+use idd_session::sources::RecordedSources;
+use idd_trace::detail::{Access, Detail, Doing, Outside, StepStanding, UsedThing, Why};
+use idd_trace::input::{InputEntry, InputSource, Landing};
 use idd_trace::place::Place;
 use idd_trace::stat::Stat;
 use idd_trace::step::Step;
-use idd_trace::tree::{Kind, Node};
+use idd_trace::tree::{CallNode, NodeKind};
 use idd_world::record::store::{Recording, Traced};
 use std::fmt::Write as _;
 use std::sync::Arc;
@@ -23,9 +23,9 @@ const N_CALLERS: usize = 40;
 /// The number of printed reads and writes of a step.
 const N_SHOWN: usize = 24;
 
-struct Page(String);
+struct TracePage(String);
 
-impl Page {
+impl TracePage {
     fn line(&mut self, depth: usize, line: &str) {
         writeln!(self.0, "{:1$}{line}", "", 2 * depth).expect("a string takes all");
     }
@@ -46,7 +46,7 @@ fn spaced(number: u64) -> String {
 
 /// All recordings.
 pub fn list(all: &[(String, Recording)]) -> String {
-    let mut page = Page(String::new());
+    let mut page = TracePage(String::new());
     for (name, recording) in all {
         let commit = recording.commit.get(..12).unwrap_or(&recording.commit);
         let command = safe(&recording.command.join(" "));
@@ -59,7 +59,7 @@ pub fn list(all: &[(String, Recording)]) -> String {
 
 /// Counts.
 pub fn stat(recording: &str, traced: &Traced, stat: &Stat) -> String {
-    let mut page = Page(String::new());
+    let mut page = TracePage(String::new());
     let check = stat.check;
     page.line(0, &format!("recording {recording}: {}", safe(&traced.words.join(" "))));
     page.line(
@@ -106,7 +106,7 @@ pub fn stat(recording: &str, traced: &Traced, stat: &Stat) -> String {
 }
 
 /// What is counted of values.
-fn values(traced: &Traced, stat: &Stat, page: &mut Page) {
+fn values(traced: &Traced, stat: &Stat, page: &mut TracePage) {
     let check = stat.check;
     page.line(
         0,
@@ -164,21 +164,21 @@ fn values(traced: &Traced, stat: &Stat, page: &mut Page) {
 }
 
 /// What the program read, by inputs.
-pub fn inputs(entries: &[Entry], limit: usize, sources: &mut Sources) -> String {
-    let mut page = Page(String::new());
+pub fn inputs(entries: &[InputEntry], limit: usize, sources: &mut RecordedSources) -> String {
+    let mut page = TracePage(String::new());
     if entries.is_empty() {
         page.line(0, "the program read no input");
     }
-    let mut inputs: Vec<&Source> = Vec::new();
+    let mut inputs: Vec<&InputSource> = Vec::new();
     for entry in entries {
         if !inputs.contains(&&entry.source) {
             inputs.push(&entry.source);
         }
     }
     for source in inputs {
-        let of_it: Vec<&Entry> = entries.iter().filter(|entry| entry.source == *source).collect();
+        let of_it: Vec<&InputEntry> = entries.iter().filter(|entry| entry.source == *source).collect();
         page.line(0, &format!("{}, {}", safe(&source.to_string()), count(of_it.len(), "read")));
-        let runs: Vec<&[&Entry]> = of_it.chunk_by(|one, next| follows(one, next)).collect();
+        let runs: Vec<&[&InputEntry]> = of_it.chunk_by(|one, next| follows(one, next)).collect();
         for run in runs.iter().take(limit) {
             let (Some(first), Some(last)) = (run.first(), run.last()) else { continue };
             let text = first.place.as_ref().and_then(|place| sources.line(&place.file, place.line));
@@ -188,7 +188,7 @@ pub fn inputs(entries: &[Entry], limit: usize, sources: &mut Sources) -> String 
                 (format!("#{}", first.step.0), first.bytes())
             } else {
                 let length = first.begin.zip(last.range()).map(|(begin, last)| last.end - begin);
-                let whole = Entry { length, ..(*first).clone() };
+                let whole = InputEntry { length, ..(*first).clone() };
                 (format!("#{} to #{}, {}:", first.step.0, last.step.0, count(run.len(), "read")), whole.bytes())
             };
             page.line(1, &format!("{steps} {bytes}  {place}{text}"));
@@ -201,8 +201,8 @@ pub fn inputs(entries: &[Entry], limit: usize, sources: &mut Sources) -> String 
 }
 
 /// Whether a read of a few bytes goes on where the one before, by the same call, ended.
-fn follows(one: &Entry, next: &Entry) -> bool {
-    let is_single = |entry: &Entry| entry.landing == Landing::Nowhere && entry.function.is_some();
+fn follows(one: &InputEntry, next: &InputEntry) -> bool {
+    let is_single = |entry: &InputEntry| entry.landing == Landing::Nowhere && entry.function.is_some();
     let goes_on = one.range().zip(next.begin).is_some_and(|(one, begin)| one.end == begin);
     let is_same = one.place == next.place && one.function == next.function && one.is_exact == next.is_exact;
     is_single(one) && is_single(next) && is_same && goes_on && next.length.is_some()
@@ -222,8 +222,8 @@ fn missing(traced: &Traced) -> String {
 }
 
 /// Calls and loops.
-pub fn tree(traced: &Traced, (roots, n_more): (&[Node], u64), sources: &mut Sources) -> String {
-    let mut page = Page(String::new());
+pub fn tree(traced: &Traced, (roots, n_more): (&[CallNode], u64), sources: &mut RecordedSources) -> String {
+    let mut page = TracePage(String::new());
     if traced.n_given_up > 0 {
         page.line(0, &missing(traced));
     }
@@ -231,7 +231,7 @@ pub fn tree(traced: &Traced, (roots, n_more): (&[Node], u64), sources: &mut Sour
     page.0
 }
 
-fn nodes(all: &[Node], n_more: u64, depth: usize, sources: &mut Sources, page: &mut Page) {
+fn nodes(all: &[CallNode], n_more: u64, depth: usize, sources: &mut RecordedSources, page: &mut TracePage) {
     let mut iteration = None;
     for node in all {
         if node.iteration != iteration {
@@ -243,7 +243,7 @@ fn nodes(all: &[Node], n_more: u64, depth: usize, sources: &mut Sources, page: &
         let depth = depth + usize::from(iteration.is_some());
         let at = format!("{} #{}", place(node.place.as_ref()), node.step.0);
         match &node.kind {
-            Kind::Call { function, arguments, result, is_unfinished, is_earlier } => {
+            NodeKind::Call { function, arguments, result, is_unfinished, is_earlier } => {
                 let argument = |(name, value): &(_, _)| safe(&format!("{name}={value}"));
                 let arguments: Option<Vec<String>> = arguments.as_ref().map(|all| all.iter().map(argument).collect());
                 let result = match result {
@@ -258,7 +258,7 @@ fn nodes(all: &[Node], n_more: u64, depth: usize, sources: &mut Sources, page: &
                 };
                 page.line(depth, &format!("{}({arguments}){result}  {at}", safe(function)));
             }
-            Kind::Loop { n_iterations } => {
+            NodeKind::Loop { n_iterations } => {
                 let text = node.place.as_ref().and_then(|place| sources.line(&place.file, place.line));
                 let text = text.map(|text| format!("  {}", safe(&text))).unwrap_or_default();
                 page.line(depth, &format!("loop, {}  {at}{text}", count(n_iterations, "time")));
@@ -271,7 +271,7 @@ fn nodes(all: &[Node], n_more: u64, depth: usize, sources: &mut Sources, page: &
     }
 }
 
-fn head(standing: &Standing, sources: &mut Sources) -> String {
+fn head(standing: &StepStanding, sources: &mut RecordedSources) -> String {
     let text = standing.place.as_ref().and_then(|place| sources.line(&place.file, place.line));
     let text = text.map(|text| format!("  {}", safe(&text))).unwrap_or_default();
     let what = if standing.is_entry { "entry of" } else { "in" };
@@ -312,17 +312,17 @@ fn outside(call: &Outside) -> String {
     safe(&format!("{name}({}){result}{mark}", call.arguments.join(", ")))
 }
 
-fn accesses(detail: &Detail, depth: usize, page: &mut Page) {
+fn accesses(detail: &Detail, depth: usize, page: &mut TracePage) {
     for access in detail.reads.iter().take(N_SHOWN) {
         page.line(depth, &format!("reads  {}", read(access)));
     }
     for (step, what) in detail.uses.iter().filter(|(step, _)| *step != Step::START) {
         let what = match what {
-            What::Memory(..) | What::Address(..) => "memory",
-            What::Temporary => "the rest of the expression",
-            What::Arguments => "the arguments",
-            What::Returned => "the returned value",
-            What::Decision => "the decision that chose it",
+            UsedThing::Memory(..) | UsedThing::Address(..) => "memory",
+            UsedThing::Temporary => "the rest of the expression",
+            UsedThing::Arguments => "the arguments",
+            UsedThing::Returned => "the returned value",
+            UsedThing::Decision => "the decision that chose it",
         };
         page.line(depth, &format!("uses   {what} of #{}", step.0));
     }
@@ -349,8 +349,8 @@ fn accesses(detail: &Detail, depth: usize, page: &mut Page) {
 }
 
 /// A step.
-pub fn detail(detail: &Detail, control: Option<&Standing>, sources: &mut Sources) -> String {
-    let mut page = Page(String::new());
+pub fn detail(detail: &Detail, control: Option<&StepStanding>, sources: &mut RecordedSources) -> String {
+    let mut page = TracePage(String::new());
     page.line(0, &head(&detail.standing, sources));
     if let Some(instance) = detail.instance {
         page.line(1, &format!("run number {instance} of this statement"));
@@ -386,8 +386,8 @@ pub fn detail(detail: &Detail, control: Option<&Standing>, sources: &mut Sources
 }
 
 /// Where a value comes from.
-pub fn why(why: &Why, sources: &mut Sources) -> String {
-    let mut page = Page(String::new());
+pub fn why(why: &Why, sources: &mut RecordedSources) -> String {
+    let mut page = TracePage(String::new());
     page.line(0, &format!("before {}", head(&why.standing, sources)));
     page.line(1, &read(&why.asked));
     for step in &why.steps {

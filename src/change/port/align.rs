@@ -1,8 +1,8 @@
 //! Finds the parts of one version that another version has unchanged.
 
 use crate::difference::common;
-use crate::port::version::{Item, UnitNo, Version};
-use crate::port::words::Word;
+use crate::port::version::{FileVersion, UnitNo, UnitPart};
+use crate::port::words::VersionWord;
 use std::cell::Cell;
 use std::hash::Hash;
 use std::ops::Range;
@@ -19,9 +19,9 @@ const MIN_SHARED_PERCENT: usize = 50;
 /// The remaining work, in compared words. A merge that needs more is a conflict. So the result does not depend on the
 /// clock.
 #[derive(Debug)]
-pub(super) struct Effort(Cell<usize>);
+pub(super) struct AlignEffort(Cell<usize>);
 
-impl Effort {
+impl AlignEffort {
     /// Enough for any file that people write.
     pub(super) fn new() -> Self {
         Self(Cell::new(40_000_000))
@@ -36,7 +36,7 @@ impl Effort {
 }
 
 /// For each element of `base` its index in `other`; indices ascend.
-pub(super) fn align<T: Eq + Hash>(base: &[T], other: &[T], effort: &Effort) -> Vec<Option<usize>> {
+pub(super) fn align<T: Eq + Hash>(base: &[T], other: &[T], effort: &AlignEffort) -> Vec<Option<usize>> {
     let mut place = vec![None; base.len()];
     let start = base.iter().zip(other).take_while(|(one, two)| one == two).count();
     let limit = base.len().min(other.len()) - start;
@@ -60,9 +60,9 @@ pub(super) fn align<T: Eq + Hash>(base: &[T], other: &[T], effort: &Effort) -> V
 
 /// For each item of `base` its index among those of `other`: equal words, or a similar unit of the same kind.
 pub(super) fn align_items(
-    (base, base_items): (&Version, &[Item]),
-    (other, other_items): (&Version, &[Item]),
-    effort: &Effort,
+    (base, base_items): (&FileVersion, &[UnitPart]),
+    (other, other_items): (&FileVersion, &[UnitPart]),
+    effort: &AlignEffort,
 ) -> Vec<Option<usize>> {
     let prints: Vec<_> = base_items.iter().map(|item| base.fingerprint(*item)).collect();
     let other_prints: Vec<_> = other_items.iter().map(|item| other.fingerprint(*item)).collect();
@@ -80,13 +80,13 @@ pub(super) fn align_items(
 
 /// Pairs similar units of a gap, in order, with the most shared words in total.
 fn pair_gap(
-    (base, base_items, range): (&Version, &[Item], Range<usize>),
-    (other, other_items, other_range): (&Version, &[Item], Range<usize>),
+    (base, base_items, range): (&FileVersion, &[UnitPart], Range<usize>),
+    (other, other_items, other_range): (&FileVersion, &[UnitPart], Range<usize>),
     place: &mut [Option<usize>],
-    effort: &Effort,
+    effort: &AlignEffort,
 ) {
-    let units = |items: &[Item], range: Range<usize>| -> Vec<(usize, UnitNo)> {
-        range.filter_map(|at| if let Item::Unit(unit) = items[at] { Some((at, unit)) } else { None }).collect()
+    let units = |items: &[UnitPart], range: Range<usize>| -> Vec<(usize, UnitNo)> {
+        range.filter_map(|at| if let UnitPart::Unit(unit) = items[at] { Some((at, unit)) } else { None }).collect()
     };
     let (rows, columns) = (units(base_items, range), units(other_items, other_range));
     if rows.is_empty() || columns.is_empty() || rows.len() > MAX_GAP || columns.len() > MAX_GAP {
@@ -126,14 +126,20 @@ fn pair_gap(
 }
 
 /// The number of words that two units share; 0 if they have different kinds or share too few.
-pub(super) fn likeness(base: &Version, unit: UnitNo, other: &Version, like: UnitNo, effort: &Effort) -> usize {
+pub(super) fn likeness(
+    base: &FileVersion,
+    unit: UnitNo,
+    other: &FileVersion,
+    like: UnitNo,
+    effort: &AlignEffort,
+) -> usize {
     let (one, two) = (&base.units[unit], &other.units[like]);
     let total = one.tokens.len() + two.tokens.len();
     let most = 2 * one.tokens.len().min(two.tokens.len());
     if one.kind != two.kind || most * 100 < total * MIN_SHARED_PERCENT || !effort.spend(total) {
         return 0;
     }
-    let sorted = |words: &[Word]| {
+    let sorted = |words: &[VersionWord]| {
         let mut words = words.to_vec();
         words.sort_unstable();
         words

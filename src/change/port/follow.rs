@@ -1,11 +1,11 @@
 //! Follows declarations to the file in which ours has them.
 
 use crate::keywords::replaced;
-use crate::port::align::{Effort, likeness};
-use crate::port::matching::Matching;
-use crate::port::version::{Name, UnitNo, Version};
-use crate::port::words::Words;
-use crate::syntax::{Class, Language};
+use crate::port::align::{AlignEffort, likeness};
+use crate::port::matching::UnitMatching;
+use crate::port::version::{DeclarationName, FileVersion, UnitNo};
+use crate::port::words::VersionWords;
+use crate::syntax::{Language, UnitClass};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
@@ -39,7 +39,7 @@ pub struct Followed {
 }
 
 /// The range of a function in ours, and its text in the base and in the patched version.
-type Place<'text> = (Range<usize>, [&'text [u8]; 2]);
+type MovedFunction<'text> = (Range<usize>, [&'text [u8]; 2]);
 
 /// Finds the functions that a patch edits and that ours has moved to other files; `None` if there are none.
 ///
@@ -50,8 +50,8 @@ type Place<'text> = (Range<usize>, [&'text [u8]; 2]);
 ///
 /// Nothing is merged here. Each text is one input of a three-way merge whose `ours` is the file as it is.
 pub fn follow(language: &Language, [base, ours, patched]: [&[u8]; 3], files: &[Elsewhere]) -> Option<Followed> {
-    let (mut words, effort) = (Words::default(), Effort::new());
-    let [base, ours, patched] = [base, ours, patched].map(|text| Version::read(language, text, &mut words));
+    let (mut words, effort) = (VersionWords::default(), AlignEffort::new());
+    let [base, ours, patched] = [base, ours, patched].map(|text| FileVersion::read(language, text, &mut words));
     let (base, ours, patched) = (base?, ours?, patched?);
     let gone = gone(&base, &ours, &patched, &effort);
     if gone.is_empty() {
@@ -66,11 +66,11 @@ pub fn follow(language: &Language, [base, ours, patched]: [&[u8]; 3], files: &[E
         if !vocabularies.iter().any(may_have) {
             continue;
         }
-        let Some(now) = Version::read(language, &file.now, &mut words) else { continue };
-        let Some(before) = Version::read(language, &file.before, &mut words) else { continue };
-        let known: BTreeSet<&Name> = before.units.iter().filter_map(|unit| unit.name.as_ref()).collect();
+        let Some(now) = FileVersion::read(language, &file.now, &mut words) else { continue };
+        let Some(before) = FileVersion::read(language, &file.before, &mut words) else { continue };
+        let known: BTreeSet<&DeclarationName> = before.units.iter().filter_map(|unit| unit.name.as_ref()).collect();
         for (at, unit) in now.units.iter().enumerate() {
-            if unit.class != Some(Class::Definition) || unit.name.as_ref().is_none_or(|name| known.contains(name)) {
+            if unit.class != Some(UnitClass::Definition) || unit.name.as_ref().is_none_or(|name| known.contains(name)) {
                 continue;
             }
             for ((one, _), found) in gone.iter().zip(&mut found) {
@@ -83,7 +83,7 @@ pub fn follow(language: &Language, [base, ours, patched]: [&[u8]; 3], files: &[E
         }
     }
     let mut rest = Vec::new();
-    let mut edits: BTreeMap<usize, Vec<Place>> = BTreeMap::new();
+    let mut edits: BTreeMap<usize, Vec<MovedFunction>> = BTreeMap::new();
     for ((one, there), mut found) in gone.into_iter().zip(found) {
         found.sort_by_key(|(percent, ..)| Reverse(*percent));
         let next = found.get(1).map_or(0, |(percent, ..)| *percent);
@@ -112,10 +112,10 @@ pub fn follow(language: &Language, [base, ours, patched]: [&[u8]; 3], files: &[E
 
 /// The functions of the base that the patch edits and ours no longer has, each with its counterpart in the patched
 /// version.
-fn gone(base: &Version, ours: &Version, patched: &Version, effort: &Effort) -> Vec<(UnitNo, UnitNo)> {
-    let (to_ours, to_patched) = (Matching::of(base, ours, effort), Matching::of(base, patched, effort));
+fn gone(base: &FileVersion, ours: &FileVersion, patched: &FileVersion, effort: &AlignEffort) -> Vec<(UnitNo, UnitNo)> {
+    let (to_ours, to_patched) = (UnitMatching::of(base, ours, effort), UnitMatching::of(base, patched, effort));
     let functions = base.units.iter().enumerate().filter(|(_, unit)| {
-        unit.class == Some(Class::Definition) && unit.name.is_some() && unit.tokens.len() >= MIN_TOKENS
+        unit.class == Some(UnitClass::Definition) && unit.name.is_some() && unit.tokens.len() >= MIN_TOKENS
     });
     let edited = functions.filter_map(|(at, unit)| {
         let there = to_patched.forward[at]?;
@@ -133,7 +133,7 @@ fn vocabulary(text: &[u8]) -> BTreeSet<&[u8]> {
 }
 
 /// The byte range of a unit.
-fn bytes(version: &Version, unit: UnitNo) -> Range<usize> {
+fn bytes(version: &FileVersion, unit: UnitNo) -> Range<usize> {
     let tokens = &version.units[unit].tokens;
     version.tokens[tokens.start].text.start..version.tokens[tokens.end - 1].text.end
 }

@@ -1,8 +1,8 @@
 //! Matches the declarations of two versions, wherever they are.
 
-use crate::port::align::{Effort, likeness};
-use crate::port::version::{Name, UnitNo, Version};
-use crate::port::words::Word;
+use crate::port::align::{AlignEffort, likeness};
+use crate::port::version::{DeclarationName, FileVersion, UnitNo};
+use crate::port::words::VersionWord;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Declarations without a partner are compared by content if each side has at most this many.
@@ -14,18 +14,18 @@ const MIN_KNOWN_TOKENS: usize = 12;
 /// Declarations that share less than this part of their words are different ones.
 const MIN_SHARED_PERCENT: usize = 70;
 
-/// For each member unit of one version (see [`Unit::members`](crate::port::version::Unit)) its counterpart in
+/// For each member unit of one version (see [`SyntaxUnit::members`](crate::port::version::SyntaxUnit)) its counterpart in
 /// another version, and in reverse.
 #[derive(Debug)]
-pub(super) struct Matching {
+pub(super) struct UnitMatching {
     pub forward: Vec<Option<UnitNo>>,
     pub backward: Vec<Option<UnitNo>>,
 }
 
-impl Matching {
+impl UnitMatching {
     /// Matches by name and signature, then by name, then by content: first among the members of matched units, then in
     /// the whole file.
-    pub(super) fn of(base: &Version, other: &Version, effort: &Effort) -> Self {
+    pub(super) fn of(base: &FileVersion, other: &FileVersion, effort: &AlignEffort) -> Self {
         let mut matching = Self { forward: vec![None; base.units.len()], backward: vec![None; other.units.len()] };
         matching.pair(0, 0);
         let mut open = vec![(0, 0)];
@@ -35,7 +35,7 @@ impl Matching {
             open.extend(ours.iter().filter_map(|unit| Some((*unit, matching.forward[*unit]?))));
         }
         // Those that moved to another place, outermost first.
-        let is_left = |units: &[Option<UnitNo>], version: &Version| -> Vec<UnitNo> {
+        let is_left = |units: &[Option<UnitNo>], version: &FileVersion| -> Vec<UnitNo> {
             let members = version.units.iter().flat_map(|unit| &unit.members).copied();
             let left: BTreeSet<UnitNo> = members.filter(|unit| units[*unit].is_none()).collect();
             left.into_iter().filter(|unit| version.units[*unit].name.is_some()).collect()
@@ -52,12 +52,12 @@ impl Matching {
 
     fn pair_lists(
         &mut self,
-        (base, ones): (&Version, &[UnitNo]),
-        (other, twos): (&Version, &[UnitNo]),
-        effort: &Effort,
+        (base, ones): (&FileVersion, &[UnitNo]),
+        (other, twos): (&FileVersion, &[UnitNo]),
+        effort: &AlignEffort,
     ) {
-        let name = |version: &Version, unit: UnitNo| version.units[unit].name.clone();
-        let short = |name: Name| Name { signature: Vec::new(), ..name };
+        let name = |version: &FileVersion, unit: UnitNo| version.units[unit].name.clone();
+        let short = |name: DeclarationName| DeclarationName { signature: Vec::new(), ..name };
         // Equal words: the first with the first, and so on.
         self.pair_equal(
             ones,
@@ -104,11 +104,11 @@ impl Matching {
     /// Pairs the rest by content: each must clearly be the best match of the other.
     fn pair_alike(
         &mut self,
-        (base, ones): (&Version, &[UnitNo]),
-        (other, twos): (&Version, &[UnitNo]),
-        effort: &Effort,
+        (base, ones): (&FileVersion, &[UnitNo]),
+        (other, twos): (&FileVersion, &[UnitNo]),
+        effort: &AlignEffort,
     ) {
-        let is_known = |version: &Version, unit: UnitNo| version.units[unit].tokens.len() >= MIN_KNOWN_TOKENS;
+        let is_known = |version: &FileVersion, unit: UnitNo| version.units[unit].tokens.len() >= MIN_KNOWN_TOKENS;
         let ones: Vec<_> =
             ones.iter().copied().filter(|unit| self.forward[*unit].is_none() && is_known(base, *unit)).collect();
         let twos: Vec<_> =
@@ -136,7 +136,7 @@ impl Matching {
 }
 
 /// For a unit without a name, its kind and the words before its first member: the condition of a preprocessor region.
-fn header(version: &Version, unit: UnitNo) -> Option<(&'static str, Vec<Word>)> {
+fn header(version: &FileVersion, unit: UnitNo) -> Option<(&'static str, Vec<VersionWord>)> {
     let unit = &version.units[unit];
     let first = version.units[*unit.members.first()?].tokens.start;
     (unit.name.is_none()).then(|| (unit.kind, version.words(&(unit.tokens.start..first)).to_vec()))

@@ -4,13 +4,13 @@
 //! declaration, units and tokens are merged as sequences. A part that matches in both other versions is stable, and is
 //! merged separately. Between two stable parts, only one side may have changed something.
 
-use crate::named::Named;
-use crate::port::align::{Effort, align, align_items};
-use crate::port::matching::Matching;
+use crate::mentioned_names::TextNames;
+use crate::port::align::{AlignEffort, align, align_items};
+use crate::port::matching::UnitMatching;
 use crate::port::trivia::Trivia;
-use crate::port::version::{Item, Unit, UnitNo, Version};
-use crate::port::words::Word;
-use crate::syntax::Class;
+use crate::port::version::{FileVersion, SyntaxUnit, UnitNo, UnitPart};
+use crate::port::words::VersionWord;
+use crate::syntax::UnitClass;
 use std::collections::BTreeMap;
 use std::ops::Range;
 
@@ -24,7 +24,7 @@ pub(super) struct Conflict;
 
 /// The version from which a part of the result comes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Side {
+pub(super) enum MergeSide {
     Ours,
     Patched,
 }
@@ -32,7 +32,7 @@ pub(super) enum Side {
 /// A token of the result. Its white space and comments can come from another version.
 #[derive(Debug, Clone)]
 pub(super) struct Out<'a> {
-    pub text: (Side, usize),
+    pub text: (MergeSide, usize),
     pub lead: Trivia<'a>,
     pub trail: Trivia<'a>,
     /// The same token in the patched version, if `text` is from ours and both have it.
@@ -40,10 +40,10 @@ pub(super) struct Out<'a> {
 }
 
 /// For each word, how often it was added (or removed, if negative).
-pub(super) type Balance = BTreeMap<Word, isize>;
+pub(super) type Balance = BTreeMap<VersionWord, isize>;
 
 /// Adds the words of a text, or removes them.
-pub(super) fn count(balance: &mut Balance, words: &[Word], by: isize) {
+pub(super) fn count(balance: &mut Balance, words: &[VersionWord], by: isize) {
     for word in words {
         *balance.entry(*word).or_default() += by;
     }
@@ -59,12 +59,12 @@ struct Ranges {
 
 /// The state of a merge.
 pub(super) struct Merger<'a> {
-    base: &'a Version<'a>,
-    ours: &'a Version<'a>,
-    patched: &'a Version<'a>,
-    to_ours: Matching,
-    to_patched: Matching,
-    effort: Effort,
+    base: &'a FileVersion<'a>,
+    ours: &'a FileVersion<'a>,
+    patched: &'a FileVersion<'a>,
+    to_ours: UnitMatching,
+    to_patched: UnitMatching,
+    effort: AlignEffort,
     pub out: Vec<Out<'a>>,
     /// For each word, how much more often ours has it than the base.
     drift: Balance,
@@ -75,10 +75,10 @@ pub(super) struct Merger<'a> {
 }
 
 impl<'a> Merger<'a> {
-    pub(super) fn new(base: &'a Version<'a>, ours: &'a Version<'a>, patched: &'a Version<'a>) -> Self {
-        let effort = Effort::new();
-        let to_ours = Matching::of(base, ours, &effort);
-        let to_patched = Matching::of(base, patched, &effort);
+    pub(super) fn new(base: &'a FileVersion<'a>, ours: &'a FileVersion<'a>, patched: &'a FileVersion<'a>) -> Self {
+        let effort = AlignEffort::new();
+        let to_ours = UnitMatching::of(base, ours, &effort);
+        let to_patched = UnitMatching::of(base, patched, &effort);
         let mut drift = Balance::new();
         count(&mut drift, &ours.words, 1);
         count(&mut drift, &base.words, -1);
@@ -93,14 +93,14 @@ impl<'a> Merger<'a> {
     }
 
     /// The matched declarations of the base and ours, and of the base and the patched version.
-    pub(super) fn matchings(&self) -> (&Matching, &Matching) {
+    pub(super) fn matchings(&self) -> (&UnitMatching, &UnitMatching) {
         (&self.to_ours, &self.to_patched)
     }
 
     /// Merges the whole file.
     pub(super) fn run(&mut self) -> Result<(), Conflict> {
         self.unit(0, 0, 0, true)?;
-        let end = |version: &Version| version.tokens.len() - 1;
+        let end = |version: &FileVersion| version.tokens.len() - 1;
         self.stable(end(self.base), end(self.ours), end(self.patched));
         Ok(())
     }
@@ -152,7 +152,7 @@ impl<'a> Merger<'a> {
         words.0 == words.1 || words.0 == words.2
     }
 
-    fn words(&self, ranges: &Ranges) -> (&'a [Word], &'a [Word], &'a [Word]) {
+    fn words(&self, ranges: &Ranges) -> (&'a [VersionWord], &'a [VersionWord], &'a [VersionWord]) {
         (self.base.words(&ranges.base), self.ours.words(&ranges.ours), self.patched.words(&ranges.patched))
     }
 
@@ -165,7 +165,7 @@ impl<'a> Merger<'a> {
         if base == patched {
             let place = align(base, ours, &self.effort);
             for gap in gaps(&place, ours.len()) {
-                self.all_of(Side::Ours, ranges.ours.start + gap.other.start..ranges.ours.start + gap.other.end);
+                self.all_of(MergeSide::Ours, ranges.ours.start + gap.other.start..ranges.ours.start + gap.other.end);
                 if let Some(index) = gap.stable {
                     let (base, patched) = (ranges.base.start + index, ranges.patched.start + index);
                     self.stable(base, ranges.ours.start + gap.other.end, patched);
@@ -201,7 +201,7 @@ impl<'a> Merger<'a> {
                 let back = ranges.patched.end - at;
                 trail = self.around(ranges.base.end - back, ranges.ours.end - back, at).1;
             }
-            self.out.push(Out { text: (Side::Patched, at), lead, trail, peer: None });
+            self.out.push(Out { text: (MergeSide::Patched, at), lead, trail, peer: None });
         }
     }
 
@@ -210,7 +210,8 @@ impl<'a> Merger<'a> {
         let (lead, trail) = self.around(base, ours, patched);
         let [before, here, there] = [(self.base, base), (self.ours, ours), (self.patched, patched)]
             .map(|(version, at)| &version.text[version.tokens[at].text.clone()]);
-        let text = if before == here && here != there { (Side::Patched, patched) } else { (Side::Ours, ours) };
+        let text =
+            if before == here && here != there { (MergeSide::Patched, patched) } else { (MergeSide::Ours, ours) };
         self.out.push(Out { text, lead, trail, peer: Some(patched) });
     }
 
@@ -220,16 +221,16 @@ impl<'a> Merger<'a> {
         (Trivia::merged(base.0, ours.0, patched.0), Trivia::merged(base.1, ours.1, patched.1))
     }
 
-    fn only(&mut self, side: Side, at: usize) {
-        let (lead, trail) = if side == Side::Ours { self.ours.trivia(at) } else { self.patched.trivia(at) };
-        let trivia = |bytes| if side == Side::Ours { Trivia::ours(bytes) } else { Trivia::foreign(bytes) };
+    fn only(&mut self, side: MergeSide, at: usize) {
+        let (lead, trail) = if side == MergeSide::Ours { self.ours.trivia(at) } else { self.patched.trivia(at) };
+        let trivia = |bytes| if side == MergeSide::Ours { Trivia::ours(bytes) } else { Trivia::foreign(bytes) };
         self.out.push(Out { text: (side, at), lead: trivia(lead), trail: trivia(trail), peer: None });
     }
 
     /// Applies an edit that both sides made. A part that both deleted must not exist elsewhere in ours.
     fn agreed(&mut self, chunk: &Ranges) -> Result<(), Conflict> {
         let (base, ours, _) = self.words(chunk);
-        let is_elsewhere = |unit: &Unit| {
+        let is_elsewhere = |unit: &SyntaxUnit| {
             let is_inside = unit.tokens.start >= chunk.base.start && unit.tokens.end <= chunk.base.end;
             is_inside && self.unit_drift.get(&unit.hash).is_none_or(|by| *by >= 0)
         };
@@ -241,11 +242,11 @@ impl<'a> Merger<'a> {
         }
         count(&mut self.common, ours, 1);
         count(&mut self.common, base, -1);
-        self.all_of(Side::Ours, chunk.ours.clone());
+        self.all_of(MergeSide::Ours, chunk.ours.clone());
         Ok(())
     }
 
-    fn all_of(&mut self, side: Side, tokens: Range<usize>) {
+    fn all_of(&mut self, side: MergeSide, tokens: Range<usize>) {
         for at in tokens {
             self.only(side, at);
         }
@@ -268,7 +269,7 @@ impl<'a> Merger<'a> {
         for (index, slot) in slots.iter().enumerate() {
             for unit in slot {
                 let tail = tail(self.patched, patched, *unit, patched_ends.1);
-                self.all_of(Side::Patched, self.patched.units[*unit].tokens.start..tail.end);
+                self.all_of(MergeSide::Patched, self.patched.units[*unit].tokens.start..tail.end);
             }
             if let Some(unit) = self.ours.units[ours].members.get(index).copied() {
                 self.member(unit, ours, our_ends.1)?;
@@ -290,13 +291,13 @@ impl<'a> Merger<'a> {
             let same = self.base.words(&self.base.units[base].tokens) == self.ours.words(&self.ours.units[unit].tokens);
             return if same { Ok(()) } else { Err(Conflict) };
         };
-        let around = |version: &Version, unit: UnitNo| version.units[unit].parent.expect("a member has a parent");
+        let around = |version: &FileVersion, unit: UnitNo| version.units[unit].parent.expect("a member has a parent");
         let (base_around, patched_around) = (around(self.base, base), around(self.patched, patched));
         if self.to_patched.forward[base_around] != Some(patched_around) {
             return Err(Conflict);
         }
         self.unit_or_tokens(base, unit, patched, true)?;
-        let tail_in = |version: &Version, container: UnitNo, unit: UnitNo| {
+        let tail_in = |version: &FileVersion, container: UnitNo, unit: UnitNo| {
             tail(version, container, unit, borders(version, container).1)
         };
         let tails = Ranges {
@@ -311,15 +312,15 @@ impl<'a> Merger<'a> {
     fn new_member(&mut self, unit: UnitNo, tail: &Range<usize>) -> Result<(), Conflict> {
         let tokens = self.ours.units[unit].tokens.clone();
         if self.ours.units[unit].members.is_empty() {
-            self.all_of(Side::Ours, tokens.start..tail.end);
+            self.all_of(MergeSide::Ours, tokens.start..tail.end);
             return Ok(());
         }
         let (start, end) = borders(self.ours, unit);
-        self.all_of(Side::Ours, tokens.start..start);
+        self.all_of(MergeSide::Ours, tokens.start..start);
         for member in self.ours.units[unit].members.clone() {
             self.member(member, unit, end)?;
         }
-        self.all_of(Side::Ours, end..tail.end);
+        self.all_of(MergeSide::Ours, end..tail.end);
         Ok(())
     }
 
@@ -350,7 +351,7 @@ impl<'a> Merger<'a> {
             let is_elsewhere = self.unit_drift.get(&whole.hash).is_none_or(|by| *by >= 0);
             if is_gone
                 && self.to_patched.forward[*unit].is_none()
-                && whole.class == Some(Class::Import)
+                && whole.class == Some(UnitClass::Import)
                 && !is_elsewhere
             {
                 count(&mut self.common, self.base.words(&whole.tokens), -1);
@@ -425,7 +426,7 @@ impl<'a> Merger<'a> {
         let to_ours = align_items((self.base, &base), (self.ours, &ours), &self.effort);
         let to_patched = align_items((self.base, &base), (self.patched, &patched), &self.effort);
         let mut at = (ranges.base.start, ranges.ours.start, ranges.patched.start);
-        let (mut run, mut touching) = (Run::new(), Neighbours::default());
+        let (mut run, mut touching) = (EditRun::new(), Neighbours::default());
         for index in 0..=base.len() {
             let stable = match (base.get(index), to_ours.get(index), to_patched.get(index)) {
                 (None, ..) => None,
@@ -440,11 +441,11 @@ impl<'a> Merger<'a> {
             run.see(self.chunk(&chunk, false)?)?;
             let Some((one, two, three)) = stable else { break };
             match (one, two, three) {
-                (Item::Token(one), Item::Token(two), Item::Token(three)) => {
+                (UnitPart::Token(one), UnitPart::Token(two), UnitPart::Token(three)) => {
                     self.stable(one, two, three);
                     run.widen();
                 }
-                (Item::Unit(one), Item::Unit(two), Item::Unit(three)) => {
+                (UnitPart::Unit(one), UnitPart::Unit(two), UnitPart::Unit(three)) => {
                     let ranges = self.ranges(one, two, three);
                     let (old, here, there) = self.words(&ranges);
                     // A container separates the items before it from those after it.
@@ -454,7 +455,7 @@ impl<'a> Merger<'a> {
                         touching.see(self, &ranges)?;
                     }
                     self.unit_or_tokens(one, two, three, false)?;
-                    run = Run::new();
+                    run = EditRun::new();
                 }
                 _ => return Err(Conflict),
             }
@@ -464,9 +465,9 @@ impl<'a> Merger<'a> {
     }
 
     /// Merges the part between two stable items; returns which side changed it.
-    fn chunk(&mut self, chunk: &Ranges, is_flat: bool) -> Result<Changed, Conflict> {
+    fn chunk(&mut self, chunk: &Ranges, is_flat: bool) -> Result<ChangedTokens, Conflict> {
         let (base, ours, patched) = self.words(chunk);
-        let mut changed = Changed {
+        let mut changed = ChangedTokens {
             by_ours: self.edit(&chunk.base, (self.ours, &chunk.ours)),
             by_patch: self.edit(&chunk.base, (self.patched, &chunk.patched)),
             is_agreed: false,
@@ -475,13 +476,13 @@ impl<'a> Merger<'a> {
             self.settle(chunk)?;
         } else if ours == patched {
             self.agreed(chunk)?;
-            changed = Changed { by_ours: Edit::Nothing, by_patch: Edit::Nothing, is_agreed: true };
+            changed = ChangedTokens { by_ours: TokenEdit::Nothing, by_patch: TokenEdit::Nothing, is_agreed: true };
         } else if is_flat {
             return Err(Conflict);
         } else if base.is_empty() && self.may_stand_together(chunk) {
-            self.all_of(Side::Ours, chunk.ours.clone());
-            self.all_of(Side::Patched, chunk.patched.clone());
-            changed = Changed { by_ours: Edit::Nothing, by_patch: Edit::Nothing, is_agreed: false };
+            self.all_of(MergeSide::Ours, chunk.ours.clone());
+            self.all_of(MergeSide::Patched, chunk.patched.clone());
+            changed = ChangedTokens { by_ours: TokenEdit::Nothing, by_patch: TokenEdit::Nothing, is_agreed: false };
         } else {
             self.tokens(chunk)?;
         }
@@ -489,25 +490,26 @@ impl<'a> Merger<'a> {
     }
 
     /// The edit of one side to a range of the base.
-    fn edit(&self, base: &Range<usize>, (version, range): (&Version, &Range<usize>)) -> Edit {
+    fn edit(&self, base: &Range<usize>, (version, range): (&FileVersion, &Range<usize>)) -> TokenEdit {
         if self.base.words(base) == version.words(range) {
-            return Edit::Nothing;
+            return TokenEdit::Nothing;
         }
-        let are_names =
-            |version: &Version, range: &Range<usize>| version.tokens[range.clone()].iter().all(|token| token.is_name);
+        let are_names = |version: &FileVersion, range: &Range<usize>| {
+            version.tokens[range.clone()].iter().all(|token| token.is_name)
+        };
         let is_named = base.len() == range.len() && are_names(self.base, base) && are_names(version, range);
-        if is_named { Edit::Names } else { Edit::Anything }
+        if is_named { TokenEdit::Names } else { TokenEdit::Anything }
     }
 
     /// Whether the insertions of both sides have kinds whose order has little meaning, and different names.
     fn may_stand_together(&self, chunk: &Ranges) -> bool {
-        let names = |version: &Version, range: &Range<usize>| {
+        let names = |version: &FileVersion, range: &Range<usize>| {
             let mut names = Vec::new();
             let mut at = range.start;
             while at < range.end {
                 let unit = version.units.iter().find(|unit| unit.tokens.start == at && unit.tokens.end <= range.end);
                 let is_listed = unit.is_some_and(|unit| {
-                    matches!(unit.class, Some(Class::Enumerator | Class::Field)) && unit.name.is_some()
+                    matches!(unit.class, Some(UnitClass::Enumerator | UnitClass::Field)) && unit.name.is_some()
                 });
                 let text = &version.text[version.tokens[at].text.clone()];
                 match unit {
@@ -538,7 +540,7 @@ impl<'a> Merger<'a> {
         let is_around = |place: &[Option<usize>]| !place.is_empty() && n_kept(place) == place.len() && is_dense(place);
         let is_wrapped = is_around(&to_ours) || is_around(&to_patched);
         let mut at = (0, 0, 0);
-        let mut run = Run::new();
+        let mut run = EditRun::new();
         for index in 0..=base.len() {
             let stable = match (to_ours.get(index), to_patched.get(index)) {
                 (None, _) => None,
@@ -591,7 +593,7 @@ fn gaps(place: &[Option<usize>], n_other: usize) -> impl Iterator<Item = Between
 
 /// The edit of one side between two stable tokens.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Edit {
+enum TokenEdit {
     Nothing,
     /// Each deleted token is a name that was replaced by another name.
     Names,
@@ -600,9 +602,9 @@ enum Edit {
 
 /// The changes of both sides between two stable tokens.
 #[derive(Debug, Clone, Copy)]
-struct Changed {
-    by_ours: Edit,
-    by_patch: Edit,
+struct ChangedTokens {
+    by_ours: TokenEdit,
+    by_patch: TokenEdit,
     /// Whether both sides made the same edit.
     is_agreed: bool,
 }
@@ -612,24 +614,24 @@ struct Changed {
 /// Tokens of one statement depend on each other, so two edits can each be right and be wrong together. They are merged
 /// only if one side did nothing but replace names by names.
 #[derive(Debug)]
-struct Run {
-    by_ours: Edit,
-    by_patch: Edit,
+struct EditRun {
+    by_ours: TokenEdit,
+    by_patch: TokenEdit,
     is_agreed: bool,
     /// For each side, the number of tokens since its last change.
     since_ours: usize,
     since_patch: usize,
 }
 
-impl Run {
+impl EditRun {
     fn new() -> Self {
         let (since_ours, since_patch) = (MIN_BETWEEN, MIN_BETWEEN);
-        Self { by_ours: Edit::Nothing, by_patch: Edit::Nothing, is_agreed: false, since_ours, since_patch }
+        Self { by_ours: TokenEdit::Nothing, by_patch: TokenEdit::Nothing, is_agreed: false, since_ours, since_patch }
     }
 
     /// Records the part before the next stable token.
-    fn see(&mut self, changed: Changed) -> Result<(), Conflict> {
-        let (by_ours, by_patch) = (changed.by_ours != Edit::Nothing, changed.by_patch != Edit::Nothing);
+    fn see(&mut self, changed: ChangedTokens) -> Result<(), Conflict> {
+        let (by_ours, by_patch) = (changed.by_ours != TokenEdit::Nothing, changed.by_patch != TokenEdit::Nothing);
         if by_ours && self.since_patch < MIN_BETWEEN || by_patch && self.since_ours < MIN_BETWEEN {
             return Err(Conflict);
         }
@@ -637,7 +639,7 @@ impl Run {
         self.by_patch = self.by_patch.max(changed.by_patch);
         self.is_agreed |= changed.is_agreed;
         let (one, other) = (self.by_ours.min(self.by_patch), self.by_ours.max(self.by_patch));
-        if one == Edit::Anything || self.is_agreed && other != Edit::Nothing {
+        if one == TokenEdit::Anything || self.is_agreed && other != TokenEdit::Nothing {
             return Err(Conflict);
         }
         if by_ours {
@@ -673,7 +675,7 @@ impl Neighbours {
             *self = Self::default();
             return Ok(());
         }
-        let add = |text: &mut Vec<u8>, version: &Version, range: &Range<usize>| {
+        let add = |text: &mut Vec<u8>, version: &FileVersion, range: &Range<usize>| {
             for token in &version.tokens[range.clone()] {
                 text.extend_from_slice(&version.text[token.text.clone()]);
                 text.push(b' ');
@@ -689,13 +691,13 @@ impl Neighbours {
                 add(text, version, range);
             }
         }
-        let (ours, patched) = (Named::of(&self.by_ours), Named::of(&self.by_patch));
+        let (ours, patched) = (TextNames::of(&self.by_ours), TextNames::of(&self.by_patch));
         if ours.disturbs(&patched) || patched.disturbs(&ours) { Err(Conflict) } else { Ok(()) }
     }
 }
 
 /// The tokens at which the members of a unit begin, and the end of the last member with its tail.
-fn borders(version: &Version, unit: UnitNo) -> (usize, usize) {
+fn borders(version: &FileVersion, unit: UnitNo) -> (usize, usize) {
     let unit = &version.units[unit];
     let (Some(first), Some(last)) = (unit.members.first(), unit.members.last()) else {
         return (unit.tokens.start, unit.tokens.start);
@@ -708,7 +710,7 @@ fn borders(version: &Version, unit: UnitNo) -> (usize, usize) {
 }
 
 /// The tokens after a member that belong to no other member, such as a semicolon. `end`: after the last member.
-fn tail(version: &Version, container: UnitNo, member: UnitNo, end: usize) -> Range<usize> {
+fn tail(version: &FileVersion, container: UnitNo, member: UnitNo, end: usize) -> Range<usize> {
     let members = &version.units[container].members;
     let next = members.binary_search(&member).ok().and_then(|at| members.get(at + 1));
     version.units[member].tokens.end..next.map_or(end, |next| version.units[*next].tokens.start)

@@ -20,10 +20,10 @@ mod tests;
 
 pub use follow::{Elsewhere, Followed, follow};
 
-use crate::port::merge::{Balance, Conflict, Merger, Side, count};
+use crate::port::merge::{Balance, Conflict, MergeSide, Merger, count};
 use crate::port::renames::Renamed;
-use crate::port::version::Version;
-use crate::port::words::Words;
+use crate::port::version::FileVersion;
+use crate::port::words::VersionWords;
 use crate::syntax::Language;
 use crate::trees::Rung;
 
@@ -42,15 +42,15 @@ use crate::trees::Rung;
 /// tokens, and its words are exactly those of ours with the additions and deletions of the patch. Cost: bounded work,
 /// linear in the size of similar texts.
 pub fn merge_syntax(language: &Language, base: &[u8], ours: &[u8], patched: &[u8]) -> Option<(Vec<u8>, Rung)> {
-    let mut words = Words::default();
-    let [base, ours, patched] = [base, ours, patched].map(|text| Version::read(language, text, &mut words));
+    let mut words = VersionWords::default();
+    let [base, ours, patched] = [base, ours, patched].map(|text| FileVersion::read(language, text, &mut words));
     let (base, ours, patched) = (base?, ours?, patched?);
     let mut merger = Merger::new(&base, &ours, &patched);
     let plain = finish(language, [&base, &ours, &patched], &mut merger, &mut words);
     let renamed = Renamed::find(&base, &ours, &patched, merger.matchings());
     let brought = merger.out.iter().filter_map(|out| match out.text {
-        (Side::Patched, at) => Some(patched.words[at]),
-        (Side::Ours, _) => None,
+        (MergeSide::Patched, at) => Some(patched.words[at]),
+        (MergeSide::Ours, _) => None,
     });
     if renamed.is_empty() || plain.is_some() && !renamed.concerns(brought) {
         return Some((plain?, Rung::Syntax));
@@ -59,8 +59,8 @@ pub fn merge_syntax(language: &Language, base: &[u8], ours: &[u8], patched: &[u8
     let itself: Vec<Option<usize>> = (0..base.units.len()).map(Some).collect();
     let new_base = renamed.apply(&base, &itself, &spelling);
     let new_patched = renamed.apply(&patched, &merger.matchings().1.backward, &spelling);
-    let new_base = Version::read(language, &new_base, &mut words)?;
-    let new_patched = Version::read(language, &new_patched, &mut words)?;
+    let new_base = FileVersion::read(language, &new_base, &mut words)?;
+    let new_patched = FileVersion::read(language, &new_patched, &mut words)?;
     let mut merger = Merger::new(&new_base, &ours, &new_patched);
     match finish(language, [&new_base, &ours, &new_patched], &mut merger, &mut words) {
         Some(text) => Some((text, Rung::Renamed)),
@@ -70,8 +70,8 @@ pub fn merge_syntax(language: &Language, base: &[u8], ours: &[u8], patched: &[u8
 
 /// The share of common words of two texts, in percent; `None` if one cannot be parsed.
 pub fn likeness(language: &Language, one: &[u8], other: &[u8]) -> Option<usize> {
-    let mut words = Words::default();
-    let [one, other] = [one, other].map(|text| Version::read(language, text, &mut words));
+    let mut words = VersionWords::default();
+    let [one, other] = [one, other].map(|text| FileVersion::read(language, text, &mut words));
     let mut balance = Balance::new();
     let (one, other) = (one?, other?);
     count(&mut balance, &one.words, 1);
@@ -83,15 +83,20 @@ pub fn likeness(language: &Language, one: &[u8], other: &[u8]) -> Option<usize> 
 
 /// Whether two texts have the same tokens, so only white space and comments can differ.
 pub fn is_reformatted(language: &Language, one: &[u8], other: &[u8]) -> bool {
-    let mut words = Words::default();
-    match [one, other].map(|text| Version::read(language, text, &mut words)) {
+    let mut words = VersionWords::default();
+    match [one, other].map(|text| FileVersion::read(language, text, &mut words)) {
         [Some(one), Some(other)] => one.words == other.words,
         _ => false,
     }
 }
 
 /// Merges, writes and checks.
-fn finish(language: &Language, versions: [&Version; 3], merger: &mut Merger, words: &mut Words) -> Option<Vec<u8>> {
+fn finish(
+    language: &Language,
+    versions: [&FileVersion; 3],
+    merger: &mut Merger,
+    words: &mut VersionWords,
+) -> Option<Vec<u8>> {
     merger.run().ok()?;
     let text = render::render(versions[1], versions[2], &merger.out);
     check(language, versions, merger, &text, words).ok()?;
@@ -101,15 +106,15 @@ fn finish(language: &Language, versions: [&Version; 3], merger: &mut Merger, wor
 /// Whether the text of a merge is correct; see [`merge_syntax`].
 fn check(
     language: &Language,
-    [base, ours, patched]: [&Version; 3],
+    [base, ours, patched]: [&FileVersion; 3],
     merger: &Merger,
     text: &[u8],
-    words: &mut Words,
+    words: &mut VersionWords,
 ) -> Result<(), Conflict> {
-    let read = Version::read(language, text, words).ok_or(Conflict)?;
+    let read = FileVersion::read(language, text, words).ok_or(Conflict)?;
     let meant = merger.out.iter().map(|out| match out.text {
-        (Side::Ours, at) => (ours.words[at], ours.tokens[at].kind),
-        (Side::Patched, at) => (patched.words[at], patched.tokens[at].kind),
+        (MergeSide::Ours, at) => (ours.words[at], ours.tokens[at].kind),
+        (MergeSide::Patched, at) => (patched.words[at], patched.tokens[at].kind),
     });
     if !meant.eq(read.tokens.iter().map(|token| (token.word, token.kind)))
         || read.n_errors > base.n_errors.max(ours.n_errors).max(patched.n_errors)

@@ -1,10 +1,10 @@
 //! Names that ours has replaced by others, and texts with the new names.
 
-use crate::port::align::{Effort, align};
-use crate::port::matching::Matching;
-use crate::port::version::{UnitNo, Version};
-use crate::port::words::Word;
-use crate::syntax::Class;
+use crate::port::align::{AlignEffort, align};
+use crate::port::matching::UnitMatching;
+use crate::port::version::{FileVersion, UnitNo};
+use crate::port::words::VersionWord;
+use crate::syntax::UnitClass;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
@@ -16,10 +16,10 @@ const MIN_DECLARATIONS: usize = 3;
 const MIN_REPLACED_PER_LOST: usize = 4;
 
 /// Stands for every name, when texts are compared without names. No text has this number.
-const ANY_NAME: Word = Word(u32::MAX - 1);
+const ANY_NAME: VersionWord = VersionWord(u32::MAX - 1);
 
 /// The old name and the new one.
-type Renames = BTreeMap<Word, Word>;
+type Renames = BTreeMap<VersionWord, VersionWord>;
 
 /// Which names became which: in the whole file, and within single declarations.
 #[derive(Debug, Default)]
@@ -35,16 +35,16 @@ impl Renamed {
     /// A new name is one that neither `base` nor `patched` has. Two names never become one. Within a declaration, only
     /// names that are declared there count.
     pub(super) fn find(
-        base: &Version,
-        ours: &Version,
-        patched: &Version,
-        (to_ours, to_patched): (&Matching, &Matching),
+        base: &FileVersion,
+        ours: &FileVersion,
+        patched: &FileVersion,
+        (to_ours, to_patched): (&UnitMatching, &UnitMatching),
     ) -> Self {
-        let effort = Effort::new();
-        let known = |version: &Version, range: &Range<usize>| -> BTreeSet<Word> {
+        let effort = AlignEffort::new();
+        let known = |version: &FileVersion, range: &Range<usize>| -> BTreeSet<VersionWord> {
             version.words(range).iter().copied().collect()
         };
-        let whole = |version: &Version| 0..version.tokens.len() - 1;
+        let whole = |version: &FileVersion| 0..version.tokens.len() - 1;
         let (in_ours, mut taken) = (known(ours, &whole(ours)), known(base, &whole(base)));
         taken.extend(known(patched, &whole(patched)));
         let mut all = Votes::default();
@@ -89,16 +89,16 @@ impl Renamed {
         self.anywhere.is_empty() && self.within.is_empty()
     }
 
-    /// A version with the new names. `units`: for each of its units the unit of the base, as in [`Matching::backward`].
+    /// A version with the new names. `units`: for each of its units the unit of the base, as in [`UnitMatching::backward`].
     ///
     /// `spelling`: the text of each word.
     pub(super) fn apply(
         &self,
-        version: &Version,
+        version: &FileVersion,
         units: &[Option<UnitNo>],
-        spelling: &BTreeMap<Word, &[u8]>,
+        spelling: &BTreeMap<VersionWord, &[u8]>,
     ) -> Vec<u8> {
-        let mut local: BTreeMap<usize, Word> = BTreeMap::new();
+        let mut local: BTreeMap<usize, VersionWord> = BTreeMap::new();
         for (unit, base) in units.iter().enumerate() {
             let Some(renames) = base.and_then(|base| self.within.get(&base)) else { continue };
             for at in version.units[unit].tokens.clone() {
@@ -122,7 +122,7 @@ impl Renamed {
     }
 
     /// Whether any of these words has a new name, in any declaration.
-    pub(super) fn concerns(&self, mut words: impl Iterator<Item = Word>) -> bool {
+    pub(super) fn concerns(&self, mut words: impl Iterator<Item = VersionWord>) -> bool {
         words.any(|word| {
             self.anywhere.contains_key(&word) || self.within.values().any(|renames| renames.contains_key(&word))
         })
@@ -130,12 +130,12 @@ impl Renamed {
 }
 
 /// The names that a unit declares inside, including its parameters.
-fn declared_within(version: &Version, unit: UnitNo) -> BTreeSet<Word> {
+fn declared_within(version: &FileVersion, unit: UnitNo) -> BTreeSet<VersionWord> {
     let tokens = &version.units[unit].tokens;
     let inside = version.units.iter().filter(|unit| unit.tokens.start >= tokens.start && unit.tokens.end <= tokens.end);
     inside
         .flat_map(|unit| {
-            let parameter = if unit.class == Some(Class::Parameter) { unit.tokens.clone() } else { 0..0 };
+            let parameter = if unit.class == Some(UnitClass::Parameter) { unit.tokens.clone() } else { 0..0 };
             version.words(&parameter).iter().copied().chain(unit.name.as_ref().map(|name| name.word))
         })
         .collect()
@@ -145,19 +145,23 @@ fn declared_within(version: &Version, unit: UnitNo) -> BTreeSet<Word> {
 #[derive(Debug, Default)]
 struct Fate {
     /// Ours has this name in its place.
-    replaced: BTreeMap<Word, usize>,
+    replaced: BTreeMap<VersionWord, usize>,
     /// Ours has nothing in its place.
     n_lost: usize,
 }
 
 /// The fate of each name of the base.
 #[derive(Debug, Default)]
-struct Votes(BTreeMap<Word, Fate>);
+struct Votes(BTreeMap<VersionWord, Fate>);
 
 impl Votes {
     /// Counts in two versions of a declaration, which are aligned without regard to names.
-    fn of((base, old): (&Version, &Range<usize>), (ours, new): (&Version, &Range<usize>), effort: &Effort) -> Self {
-        let nameless = |version: &Version, range: &Range<usize>| -> Vec<Word> {
+    fn of(
+        (base, old): (&FileVersion, &Range<usize>),
+        (ours, new): (&FileVersion, &Range<usize>),
+        effort: &AlignEffort,
+    ) -> Self {
+        let nameless = |version: &FileVersion, range: &Range<usize>| -> Vec<VersionWord> {
             let tokens = &version.tokens[range.clone()];
             tokens.iter().map(|token| if token.is_name { ANY_NAME } else { token.word }).collect()
         };
@@ -187,7 +191,7 @@ impl Votes {
     }
 
     /// The renames with enough evidence. `kept` and `taken`: as in [`consistent`](Self::consistent).
-    fn elected(&self, kept: &BTreeSet<Word>, taken: &BTreeSet<Word>, declared: &Renames) -> Renames {
+    fn elected(&self, kept: &BTreeSet<VersionWord>, taken: &BTreeSet<VersionWord>, declared: &Renames) -> Renames {
         let consistent = self.consistent(kept, taken).into_iter();
         let elected = consistent.filter(|(old, (new, n_declarations))| {
             let least = MIN_DECLARATIONS.max(MIN_REPLACED_PER_LOST * self.0[old].n_lost);
@@ -198,9 +202,13 @@ impl Votes {
 
     /// The renames without counter-evidence, each with its number of declarations. `kept`: the names that ours still
     /// has; `taken`: names that cannot be new.
-    fn consistent(&self, kept: &BTreeSet<Word>, taken: &BTreeSet<Word>) -> BTreeMap<Word, (Word, usize)> {
+    fn consistent(
+        &self,
+        kept: &BTreeSet<VersionWord>,
+        taken: &BTreeSet<VersionWord>,
+    ) -> BTreeMap<VersionWord, (VersionWord, usize)> {
         let mut renames = BTreeMap::new();
-        let mut targets: BTreeMap<Word, usize> = BTreeMap::new();
+        let mut targets: BTreeMap<VersionWord, usize> = BTreeMap::new();
         for (old, fate) in &self.0 {
             if let (false, 1, Some((new, n_declarations))) =
                 (kept.contains(old), fate.replaced.len(), fate.replaced.first_key_value())

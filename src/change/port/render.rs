@@ -1,12 +1,12 @@
 //! Writes the tokens of a merge as a text.
 
-use crate::port::merge::{Out, Side};
-use crate::port::version::Version;
+use crate::port::merge::{MergeSide, Out};
+use crate::port::version::FileVersion;
 use std::collections::BTreeMap;
 
 /// The text of a merge. Tokens of the patch get the indentation of ours.
-pub(super) fn render(ours: &Version, patched: &Version, out: &[Out]) -> Vec<u8> {
-    let version = |side: Side| if side == Side::Ours { ours } else { patched };
+pub(super) fn render(ours: &FileVersion, patched: &FileVersion, out: &[Out]) -> Vec<u8> {
+    let version = |side: MergeSide| if side == MergeSide::Ours { ours } else { patched };
     let n_crlf = ours.text.windows(2).filter(|bytes| bytes == b"\r\n").count();
     let has_crlf = n_crlf * 2 > ours.text.split(|byte| *byte == b'\n').count();
     let mut text: Vec<u8> = Vec::new();
@@ -14,7 +14,7 @@ pub(super) fn render(ours: &Version, patched: &Version, out: &[Out]) -> Vec<u8> 
     let mut last = None;
     for one in out {
         let (side, at) = one.text;
-        if let (Some(peer), Side::Ours) = (one.peer, side)
+        if let (Some(peer), MergeSide::Ours) = (one.peer, side)
             && let (Some(there), Some(here)) = (indent(patched, peer), indent(ours, at))
         {
             indents.learn(there, here);
@@ -50,7 +50,7 @@ fn with_crlf(text: &[u8]) -> Vec<u8> {
 }
 
 /// The white space before the first token of a line; `None` for other tokens.
-fn indent<'text>(version: &Version<'text>, at: usize) -> Option<&'text [u8]> {
+fn indent<'text>(version: &FileVersion<'text>, at: usize) -> Option<&'text [u8]> {
     let start = version.tokens[at].text.start;
     let line = version.text[..start].iter().rposition(|byte| *byte == b'\n').map_or(0, |newline| newline + 1);
     let before = &version.text[line..start];

@@ -1,13 +1,13 @@
 //! One version of a file as tokens, and its syntax units.
 
-use crate::port::words::{Word, Words};
-use crate::syntax::{Class, Language, Node, NodeId, Tree};
+use crate::port::words::{VersionWord, VersionWords};
+use crate::syntax::{Language, NodeId, SyntaxNode, SyntaxTree, UnitClass};
 use std::ops::Range;
 
 /// A token with the white space and the comments around it. The three ranges of all tokens cover the text.
 #[derive(Debug, Clone)]
-pub(super) struct Token {
-    pub word: Word,
+pub(super) struct VersionToken {
+    pub word: VersionWord,
     /// White space and comments from the start of its line, or from the token before it on that line. In bytes, as the
     /// others.
     pub lead: Range<usize>,
@@ -20,28 +20,28 @@ pub(super) struct Token {
     pub is_name: bool,
 }
 
-/// Index of a unit in its [`Version`]; 0 is the whole file.
+/// Index of a unit in its [`FileVersion`]; 0 is the whole file.
 pub(super) type UnitNo = usize;
 
 /// The parts that distinguish a declaration from its neighbours.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub(super) struct Name {
+pub(super) struct DeclarationName {
     pub kind: &'static str,
-    pub word: Word,
-    pub signature: Vec<Word>,
+    pub word: VersionWord,
+    pub signature: Vec<VersionWord>,
 }
 
 /// A syntax unit.
 #[derive(Debug, Clone)]
-pub(super) struct Unit {
+pub(super) struct SyntaxUnit {
     pub kind: &'static str,
-    pub class: Option<Class>,
+    pub class: Option<UnitClass>,
     /// Indices of its tokens.
     pub tokens: Range<usize>,
     /// The nearest units inside, in source order.
     pub children: Vec<UnitNo>,
     pub parent: Option<UnitNo>,
-    pub name: Option<Name>,
+    pub name: Option<DeclarationName>,
     /// The children whose order has no meaning; empty if the order of all children counts.
     pub members: Vec<UnitNo>,
     /// Equal for units with equal words.
@@ -50,32 +50,32 @@ pub(super) struct Unit {
 
 /// A part of a unit, on its first level.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Item {
+pub(super) enum UnitPart {
     Token(usize),
     Unit(UnitNo),
 }
 
 /// A version of a file.
 #[derive(Debug)]
-pub(super) struct Version<'text> {
+pub(super) struct FileVersion<'text> {
     pub text: &'text [u8],
-    pub tokens: Vec<Token>,
+    pub tokens: Vec<VersionToken>,
     /// The words of the tokens.
-    pub words: Vec<Word>,
-    pub units: Vec<Unit>,
+    pub words: Vec<VersionWord>,
+    pub units: Vec<SyntaxUnit>,
     pub n_errors: usize,
 }
 
 /// The multiplier of the hashes; odd, without further meaning.
 const HASH_FACTOR: u64 = 0x9E37_79B9_7F4A_7C15;
 
-impl<'text> Version<'text> {
+impl<'text> FileVersion<'text> {
     /// Reads a version; `None` if the language cannot parse it.
-    pub(super) fn read(language: &Language, text: &'text [u8], words: &mut Words) -> Option<Self> {
+    pub(super) fn read(language: &Language, text: &'text [u8], words: &mut VersionWords) -> Option<Self> {
         let tree = language.parse(text)?;
         let tokens = tokens(&tree, text, words);
         let mut units = units(language, &tree, text, &tokens, words);
-        let words: Vec<Word> = tokens.iter().map(|token| token.word).collect();
+        let words: Vec<VersionWord> = tokens.iter().map(|token| token.word).collect();
         for unit in &mut units {
             unit.hash = hash(&words[unit.tokens.clone()]);
         }
@@ -89,12 +89,12 @@ impl<'text> Version<'text> {
     }
 
     /// The words of some tokens.
-    pub(super) fn words(&self, tokens: &Range<usize>) -> &[Word] {
+    pub(super) fn words(&self, tokens: &Range<usize>) -> &[VersionWord] {
         &self.words[tokens.clone()]
     }
 
     /// The items in a range of the tokens of a unit: its children, and its own tokens.
-    pub(super) fn items(&self, unit: UnitNo, range: &Range<usize>) -> Vec<Item> {
+    pub(super) fn items(&self, unit: UnitNo, range: &Range<usize>) -> Vec<UnitPart> {
         let mut items = Vec::new();
         let mut at = range.start;
         for child in &self.units[unit].children {
@@ -102,40 +102,40 @@ impl<'text> Version<'text> {
             if tokens.start < at || tokens.end > range.end {
                 continue;
             }
-            items.extend((at..tokens.start).map(Item::Token));
-            items.push(Item::Unit(*child));
+            items.extend((at..tokens.start).map(UnitPart::Token));
+            items.push(UnitPart::Unit(*child));
             at = tokens.end;
         }
-        items.extend((at..range.end).map(Item::Token));
+        items.extend((at..range.end).map(UnitPart::Token));
         items
     }
 
     /// The tokens of an item.
-    pub(super) fn extent(&self, item: Item) -> Range<usize> {
+    pub(super) fn extent(&self, item: UnitPart) -> Range<usize> {
         match item {
-            Item::Token(token) => token..token + 1,
-            Item::Unit(unit) => self.units[unit].tokens.clone(),
+            UnitPart::Token(token) => token..token + 1,
+            UnitPart::Unit(unit) => self.units[unit].tokens.clone(),
         }
     }
 
     /// Equal for items with equal words.
-    pub(super) fn fingerprint(&self, item: Item) -> (bool, u64) {
+    pub(super) fn fingerprint(&self, item: UnitPart) -> (bool, u64) {
         match item {
-            Item::Token(token) => (false, u64::from(self.words[token].0)),
-            Item::Unit(unit) => (true, self.units[unit].hash),
+            UnitPart::Token(token) => (false, u64::from(self.words[token].0)),
+            UnitPart::Unit(unit) => (true, self.units[unit].hash),
         }
     }
 }
 
 /// Equal for equal words. Different words seldom have equal hashes, and equality is always checked.
-fn hash(words: &[Word]) -> u64 {
+fn hash(words: &[VersionWord]) -> u64 {
     words
         .iter()
         .fold(0, |hash: u64, word| hash.rotate_left(5).wrapping_add(u64::from(word.0) + 1).wrapping_mul(HASH_FACTOR))
 }
 
 /// The tokens of a text with comments and white space between them. The last token is empty and ends the text.
-fn tokens(tree: &Tree, text: &[u8], words: &mut Words) -> Vec<Token> {
+fn tokens(tree: &SyntaxTree, text: &[u8], words: &mut VersionWords) -> Vec<VersionToken> {
     let mut found: Vec<(Range<usize>, &'static str, bool)> = Vec::new();
     let mut comments: Vec<Range<usize>> = Vec::new();
     let mut at = 0;
@@ -173,12 +173,19 @@ fn tokens(tree: &Tree, text: &[u8], words: &mut Words) -> Vec<Token> {
         };
         let word = words.word(&text[bytes.clone()]);
         let end = trail.end;
-        tokens.push(Token { word, lead: start..bytes.start, text: bytes.clone(), trail, kind, is_name: *is_name });
+        tokens.push(VersionToken {
+            word,
+            lead: start..bytes.start,
+            text: bytes.clone(),
+            trail,
+            kind,
+            is_name: *is_name,
+        });
         start = end;
     }
     let end = text.len();
-    tokens.push(Token {
-        word: Words::END,
+    tokens.push(VersionToken {
+        word: VersionWords::END,
         lead: start..end,
         text: end..end,
         trail: end..end,
@@ -188,7 +195,7 @@ fn tokens(tree: &Tree, text: &[u8], words: &mut Words) -> Vec<Token> {
     tokens
 }
 
-fn is_name(node: &Node) -> bool {
+fn is_name(node: &SyntaxNode) -> bool {
     node.is_use || node.kind.ends_with("identifier")
 }
 
@@ -229,10 +236,16 @@ fn line_end(text: &[u8], range: Range<usize>) -> Option<usize> {
         .map(|at| at + 1)
 }
 
-fn units(language: &Language, tree: &Tree, text: &[u8], tokens: &[Token], words: &mut Words) -> Vec<Unit> {
+fn units(
+    language: &Language,
+    tree: &SyntaxTree,
+    text: &[u8],
+    tokens: &[VersionToken],
+    words: &mut VersionWords,
+) -> Vec<SyntaxUnit> {
     let end = tokens.len() - 1;
     let root = tree.node(tree.root());
-    let whole = Unit {
+    let whole = SyntaxUnit {
         kind: root.kind,
         class: None,
         tokens: 0..end,
@@ -264,7 +277,7 @@ fn units(language: &Language, tree: &Tree, text: &[u8], tokens: &[Token], words:
         if first < around.start || last > around.end {
             continue;
         }
-        let name = node.declared.as_ref().map(|declared| Name {
+        let name = node.declared.as_ref().map(|declared| DeclarationName {
             kind: node.kind,
             word: words.word(&text[declared.name.clone()]),
             signature: declared.signature.as_ref().map_or_else(Vec::new, |bytes| {
@@ -274,7 +287,7 @@ fn units(language: &Language, tree: &Tree, text: &[u8], tokens: &[Token], words:
         });
         let number = units.len();
         let is_free = is_unordered(language, tree, id, nodes[parent]) && (parent == 0 || is_member(&units, parent));
-        let unit = Unit {
+        let unit = SyntaxUnit {
             kind: node.kind,
             class: Some(class),
             tokens: first..last,
@@ -295,13 +308,13 @@ fn units(language: &Language, tree: &Tree, text: &[u8], tokens: &[Token], words:
     units
 }
 
-fn is_member(units: &[Unit], unit: UnitNo) -> bool {
+fn is_member(units: &[SyntaxUnit], unit: UnitNo) -> bool {
     units[unit].parent.is_some_and(|parent| units[parent].members.last() == Some(&unit))
 }
 
 /// Whether a unit is a direct child of a node whose children may have any order, and that node is its parent unit or
 /// its body.
-fn is_unordered(language: &Language, tree: &Tree, unit: NodeId, parent: NodeId) -> bool {
+fn is_unordered(language: &Language, tree: &SyntaxTree, unit: NodeId, parent: NodeId) -> bool {
     tree.node(unit).parent.is_some_and(|around| {
         language.is_unordered(tree.node(around).kind) && (around == parent || tree.node(around).parent == Some(parent))
     })

@@ -1,11 +1,11 @@
 //! Bisection from both ends.
 
-use crate::reduce::plan::{Plan, without};
+use crate::reduce::plan::{ReducePlan, without};
 use crate::{Group, Subset};
 
 /// The end of the window that a search cuts.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum End {
+enum WindowEnd {
     /// The shortest prefix of the window that is still interesting.
     Back,
     /// The shortest suffix.
@@ -38,7 +38,7 @@ const PATIENCE: usize = 3;
 pub(super) struct Bisection {
     /// The window, without the kept groups outside of it.
     groups: Vec<Group>,
-    end: End,
+    end: WindowEnd,
     /// Dropping this many groups (or more) from the end is rejected. One more than there are if nothing is known.
     too_many: usize,
     /// `too_many` before the last candidate was assumed to be rejected.
@@ -51,7 +51,7 @@ pub(super) struct Bisection {
 impl Bisection {
     pub(super) fn new(groups: Vec<Group>) -> Self {
         let too_many = groups.len() + 1;
-        Self { groups, end: End::Back, too_many, too_many_before: too_many, n_asked: 0, n_dropped: 0, n_idle: 0 }
+        Self { groups, end: WindowEnd::Back, too_many, too_many_before: too_many, n_asked: 0, n_dropped: 0, n_idle: 0 }
     }
 
     /// Whether it ended because its searches dropped too little.
@@ -63,15 +63,15 @@ impl Bisection {
     fn turn(&mut self) {
         self.n_idle = if self.n_dropped < self.n_asked { self.n_idle + 1 } else { 0 };
         match self.end {
-            End::Back => drop(self.groups.pop()),
-            End::Front => drop(self.groups.remove(0)),
+            WindowEnd::Back => drop(self.groups.pop()),
+            WindowEnd::Front => drop(self.groups.remove(0)),
         }
-        self.end = if self.end == End::Back { End::Front } else { End::Back };
+        self.end = if self.end == WindowEnd::Back { WindowEnd::Front } else { WindowEnd::Back };
         (self.too_many, self.n_asked, self.n_dropped) = (self.groups.len() + 1, 0, 0);
     }
 }
 
-impl Plan for Bisection {
+impl ReducePlan for Bisection {
     fn next(&mut self, current: &Subset) -> Option<Subset> {
         loop {
             if self.groups.is_empty() || self.n_idle == PATIENCE {
@@ -88,8 +88,8 @@ impl Plan for Bisection {
         self.too_many = n_dropped;
         self.n_asked += 1;
         let dropped = match self.end {
-            End::Back => &self.groups[n - n_dropped..],
-            End::Front => &self.groups[..n_dropped],
+            WindowEnd::Back => &self.groups[n - n_dropped..],
+            WindowEnd::Front => &self.groups[..n_dropped],
         };
         Some(without(current, dropped))
     }

@@ -1,6 +1,6 @@
 //! Complements in the order of a counter.
 
-use crate::reduce::plan::{Plan, without};
+use crate::reduce::plan::{ReducePlan, without};
 use crate::{Group, Subset};
 
 /// The number of groups to remove at once, by the number of failed attempts for each of them.
@@ -22,13 +22,13 @@ const SIZES: [usize; 5] = [10, 6, 4, 2, 1];
 /// (Wang et al. 2021); complements only, as there. Deviation: the sizes are the table above.
 #[derive(Clone)]
 pub(super) struct Counting {
-    groups: Vec<Counted>,
+    groups: Vec<CountingJudge>,
     /// Indices of the groups that were removed last.
     taken: Vec<usize>,
 }
 
 #[derive(Clone)]
-struct Counted {
+struct CountingJudge {
     units: Group,
     n_tries: usize,
     is_done: bool,
@@ -50,7 +50,7 @@ impl Counting {
     }
 
     fn tried(groups: Vec<Group>, n_tries: usize) -> Self {
-        let groups = groups.into_iter().map(|units| Counted { units, n_tries, is_done: false }).collect();
+        let groups = groups.into_iter().map(|units| CountingJudge { units, n_tries, is_done: false }).collect();
         Self { groups, taken: Vec::new() }
     }
 
@@ -68,11 +68,11 @@ impl Counting {
     }
 }
 
-impl Plan for Counting {
+impl ReducePlan for Counting {
     fn next(&mut self, current: &Subset) -> Option<Subset> {
         self.note_failure();
         let fewest = self.groups.iter().filter(|group| !group.is_done).map(|group| group.n_tries).min()?;
-        let is_next = |group: &Counted| !group.is_done && group.n_tries == fewest;
+        let is_next = |group: &CountingJudge| !group.is_done && group.n_tries == fewest;
         let indices = (0..self.groups.len()).rev().filter(|index| is_next(&self.groups[*index]));
         self.taken = indices.take(SIZES[fewest]).collect();
         Some(without(current, self.taken.iter().map(|index| &self.groups[*index].units)))

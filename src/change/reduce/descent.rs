@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 use std::rc::Rc;
 
-use crate::reduce::plan::{Plan, without};
+use crate::reduce::plan::{ReducePlan, without};
 use crate::{Group, Subset, UnitId};
 
 /// Starts from everything and drops parts. A list that cannot be dropped is halved, its second half first. A single
@@ -18,22 +18,22 @@ use crate::{Group, Subset, UnitId};
 /// one that it needs; an inner node whose part was judged before is not judged again.
 #[derive(Clone)]
 pub(super) struct Descent {
-    rungs: Rc<Vec<Rung>>,
+    rungs: Rc<Vec<PartitionRung>>,
     /// Lists still to be tried, the next one last.
-    open: Vec<List>,
+    open: Vec<GroupList>,
     /// The list that was tried last.
-    tried: Option<List>,
+    tried: Option<GroupList>,
 }
 
 /// A partition, and for each group the range of its parts in the next one.
-struct Rung {
+struct PartitionRung {
     groups: Vec<Group>,
     parts: Vec<Range<usize>>,
 }
 
 /// Consecutive groups of one rung.
 #[derive(Clone)]
-struct List {
+struct GroupList {
     rung: usize,
     groups: Range<usize>,
 }
@@ -42,7 +42,7 @@ impl Descent {
     /// - `rungs`: partitions of the same units, coarse to fine, each in reverse order of the attempts. A group that
     ///   overlaps several groups of the rung before is divided there.
     pub(super) fn new(rungs: impl IntoIterator<Item = Vec<Group>>) -> Self {
-        let mut nested: Vec<Rung> = Vec::new();
+        let mut nested: Vec<PartitionRung> = Vec::new();
         for groups in rungs {
             let (groups, parts) = match nested.last() {
                 Some(above) => divided(&above.groups, &groups),
@@ -51,20 +51,20 @@ impl Descent {
             if let Some(above) = nested.last_mut() {
                 above.parts = parts;
             }
-            nested.push(Rung { groups, parts: Vec::new() });
+            nested.push(PartitionRung { groups, parts: Vec::new() });
         }
-        let open = nested.first().map(|rung| List { rung: 0, groups: 0..rung.groups.len() });
+        let open = nested.first().map(|rung| GroupList { rung: 0, groups: 0..rung.groups.len() });
         Self { rungs: Rc::new(nested), open: Vec::from_iter(open), tried: None }
     }
 
     /// Pushes the parts of a list that cannot be dropped.
-    fn descend(&mut self, List { rung, groups }: &List) {
+    fn descend(&mut self, GroupList { rung, groups }: &GroupList) {
         if groups.len() > 1 {
             let middle = groups.start + groups.len() / 2;
-            self.open.push(List { rung: *rung, groups: groups.start..middle });
-            self.open.push(List { rung: *rung, groups: middle..groups.end });
+            self.open.push(GroupList { rung: *rung, groups: groups.start..middle });
+            self.open.push(GroupList { rung: *rung, groups: middle..groups.end });
         } else if let Some(parts) = self.rungs[*rung].parts.get(groups.start) {
-            self.open.push(List { rung: rung + 1, groups: parts.clone() });
+            self.open.push(GroupList { rung: rung + 1, groups: parts.clone() });
         }
     }
 }
@@ -97,7 +97,7 @@ fn divided(above: &[Group], groups: &[Group]) -> (Vec<Group>, Vec<Range<usize>>)
     (parts.into_iter().flatten().collect(), ranges)
 }
 
-impl Plan for Descent {
+impl ReducePlan for Descent {
     fn next(&mut self, current: &Subset) -> Option<Subset> {
         if let Some(list) = self.tried.take() {
             self.descend(&list);

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use crate::reduce::Judge;
 use crate::reduce::counting::Counting;
 use crate::reduce::descent::Descent;
-use crate::reduce::session::Session;
+use crate::reduce::session::ReduceSession;
 use crate::reduce::singles::Singles;
 use crate::{Group, Level};
 
@@ -23,7 +23,7 @@ use crate::{Group, Level};
 ///
 /// Source: depth first as Artho 2011, figure 3, on all rungs; the rest makes the result minimal if the judge is not
 /// monotone.
-pub(super) async fn run<J: Judge>(session: &mut Session<'_, J>, finest: Level) -> Result<(), J::Error> {
+pub(super) async fn run<J: Judge>(session: &mut ReduceSession<'_, J>, finest: Level) -> Result<(), J::Error> {
     session.is_filtered = true;
     let rungs = session.rungs(finest);
     let (lines, coarse) = rungs.split_last().expect("a change set has at least one rung");
@@ -43,7 +43,7 @@ pub(super) async fn run<J: Judge>(session: &mut Session<'_, J>, finest: Level) -
 }
 
 /// Tries each group of each rung alone; a group of several rungs once. Returns whether anything was removed.
-async fn sweep<J: Judge>(session: &mut Session<'_, J>, rungs: &[Vec<Group>]) -> Result<bool, J::Error> {
+async fn sweep<J: Judge>(session: &mut ReduceSession<'_, J>, rungs: &[Vec<Group>]) -> Result<bool, J::Error> {
     let mut is_changed = false;
     let mut tried: HashSet<Group> = HashSet::new();
     for rung in rungs {

@@ -7,8 +7,8 @@ use std::rc::Rc;
 use crate::reduce::Judge;
 use crate::reduce::bisection::Bisection;
 use crate::reduce::counting::Counting;
-use crate::reduce::plan::{Plan, left_of};
-use crate::reduce::session::Session;
+use crate::reduce::plan::{ReducePlan, left_of};
+use crate::reduce::session::ReduceSession;
 use crate::reduce::singles::Singles;
 use crate::{Group, Level, Subset};
 
@@ -44,7 +44,7 @@ use crate::{Group, Level, Subset};
 /// expensive if many lines matter and nothing is untestable (30 of the 1000 lines in 20 files: 455 and 318), and if
 /// units are untestable without others drawn at random (200 such pairs there, 3 lines matter: 1030 and 733). This is
 /// the price of going rung by rung, which avoids larger answers if untestable units follow the syntax.
-pub(super) async fn run<J: Judge>(session: &mut Session<'_, J>, finest: Level) -> Result<(), J::Error> {
+pub(super) async fn run<J: Judge>(session: &mut ReduceSession<'_, J>, finest: Level) -> Result<(), J::Error> {
     let mut rungs = session.rungs(finest);
     if finest >= Level::Line {
         rungs.splice(1..1, session.named_together());
@@ -81,12 +81,12 @@ struct Rounds {
     /// Whether anything was removed in this round over the coarse rungs, this visit of the finest one, or by the
     /// singles.
     is_changed: bool,
-    stage: Stage,
+    stage: RungStage,
 }
 
 /// The algorithm that runs on a rung.
 #[derive(Clone)]
-enum Stage {
+enum RungStage {
     /// Nothing yet.
     Begin,
     Bisection(Bisection),
@@ -98,13 +98,13 @@ impl Rounds {
     fn new(rungs: Vec<Vec<Group>>) -> Self {
         let n_units = rungs.last().map_or(0, |finest| finest.iter().map(Group::n_units).sum());
         let tried_on = Rc::default();
-        let (rungs, stage) = (Rc::new(rungs), Stage::Begin);
+        let (rungs, stage) = (Rc::new(rungs), RungStage::Begin);
         Self { rungs, n_units, n_seen: 0, is_dense: false, tried_on, rung: 0, is_changed: false, stage }
     }
 
     /// Begins a round, or a visit of the finest rung.
     fn begin(&mut self, rung: usize) {
-        (self.rung, self.is_changed, self.stage) = (rung, false, Stage::Begin);
+        (self.rung, self.is_changed, self.stage) = (rung, false, RungStage::Begin);
     }
 
     fn finest(&self) -> usize {
@@ -116,67 +116,67 @@ impl Rounds {
     }
 
     /// The first stage of a visit of a rung.
-    fn visit(&mut self, current: &Subset) -> Stage {
+    fn visit(&mut self, current: &Subset) -> RungStage {
         let groups = &self.rungs[self.rung];
         let is_first = self.rung == self.n_seen;
         let left = left_of(groups, current);
         // Only partitions are bisected: groups of names overlap.
         let is_divided = self.n_units == groups.iter().map(Group::n_units).sum::<usize>();
         if is_first && is_divided && !self.is_dense && left.iter().any(|group| self.is_open(group)) {
-            return Stage::Bisection(Bisection::new(left));
+            return RungStage::Bisection(Bisection::new(left));
         }
         self.count(left)
     }
 
-    fn count(&mut self, mut left: Vec<Group>) -> Stage {
+    fn count(&mut self, mut left: Vec<Group>) -> RungStage {
         let is_first = self.rung == self.n_seen;
         self.n_seen = self.n_seen.max(self.rung + 1);
         left.retain(|group| self.is_open(group));
-        Stage::Counting(if is_first { Counting::new(left) } else { Counting::again(left) })
+        RungStage::Counting(if is_first { Counting::new(left) } else { Counting::again(left) })
     }
 
     /// Continues with the next rung, the next round, or the singles.
     fn leave(&mut self, current: &Subset) {
         let finest = self.finest();
         if self.rung + 1 < finest {
-            (self.rung, self.stage) = (self.rung + 1, Stage::Begin);
+            (self.rung, self.stage) = (self.rung + 1, RungStage::Begin);
         } else if self.is_changed {
             self.begin(0);
         } else if self.rung < finest {
             self.begin(finest);
         } else {
-            self.stage = Stage::Singles(Singles::new(left_of(&self.rungs[finest], current)));
+            self.stage = RungStage::Singles(Singles::new(left_of(&self.rungs[finest], current)));
         }
     }
 }
 
-impl Plan for Rounds {
+impl ReducePlan for Rounds {
     fn next(&mut self, current: &Subset) -> Option<Subset> {
         loop {
             let next = match &mut self.stage {
-                Stage::Begin => None,
-                Stage::Bisection(bisection) => bisection.next(current),
-                Stage::Counting(counting) => counting.next(current),
-                Stage::Singles(singles) => singles.next(current),
+                RungStage::Begin => None,
+                RungStage::Bisection(bisection) => bisection.next(current),
+                RungStage::Counting(counting) => counting.next(current),
+                RungStage::Singles(singles) => singles.next(current),
             };
             if next.is_some() {
                 return next;
             }
-            match mem::replace(&mut self.stage, Stage::Begin) {
-                Stage::Begin => self.stage = self.visit(current),
-                Stage::Bisection(bisection) => {
+            match mem::replace(&mut self.stage, RungStage::Begin) {
+                RungStage::Begin => self.stage = self.visit(current),
+                RungStage::Bisection(bisection) => {
                     self.is_dense = bisection.has_given_up();
                     self.stage = self.count(left_of(&self.rungs[self.rung], current));
                 }
-                Stage::Counting(counting) => {
+                RungStage::Counting(counting) => {
                     let tried_on = Rc::make_mut(&mut self.tried_on);
                     for group in counting.into_refused() {
                         tried_on.entry(group).or_insert(self.rung);
                     }
                     self.leave(current);
                 }
-                Stage::Singles(_) if self.is_changed => self.begin(0),
-                Stage::Singles(_) => return None,
+                RungStage::Singles(_) if self.is_changed => self.begin(0),
+                RungStage::Singles(_) => return None,
             }
         }
     }
@@ -184,10 +184,10 @@ impl Plan for Rounds {
     fn hit(&mut self, current: &Subset) {
         self.is_changed = true;
         match &mut self.stage {
-            Stage::Begin => {}
-            Stage::Bisection(bisection) => bisection.hit(current),
-            Stage::Counting(counting) => counting.hit(current),
-            Stage::Singles(singles) => singles.hit(current),
+            RungStage::Begin => {}
+            RungStage::Bisection(bisection) => bisection.hit(current),
+            RungStage::Counting(counting) => counting.hit(current),
+            RungStage::Singles(singles) => singles.hit(current),
         }
     }
 }

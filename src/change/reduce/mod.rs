@@ -23,7 +23,7 @@ mod testing;
 
 use std::future::Future;
 
-use crate::reduce::session::Session;
+use crate::reduce::session::ReduceSession;
 use crate::{ChangeSet, Level, Subset};
 
 /// Decides which candidates are interesting.
@@ -40,7 +40,7 @@ pub trait Judge {
     fn is_interesting(
         &mut self,
         candidate: &Subset,
-        ahead: Ahead<'_>,
+        ahead: NextCandidates<'_>,
     ) -> impl Future<Output = Result<bool, Self::Error>>;
 
     /// Receives the number of candidates that the filter rejected before the next one.
@@ -50,13 +50,13 @@ pub trait Judge {
 }
 
 /// The known answer for a candidate before its turn: whether it is interesting.
-pub type Known<'a> = &'a dyn Fn(&Subset) -> Option<bool>;
+pub type KnownAnswer<'a> = &'a dyn Fn(&Subset) -> Option<bool>;
 
 /// At most this many candidates that may be asked next, the likeliest first, given the known answers.
-pub type Ahead<'a> = &'a dyn Fn(Known<'_>, usize) -> Vec<Subset>;
+pub type NextCandidates<'a> = &'a dyn Fn(KnownAnswer<'_>, usize) -> Vec<Subset>;
 
 /// Whether a closed candidate is worth a question to the judge. Called lazily, in the order of the candidates.
-pub type Filter<'a> = &'a dyn Fn(&Subset) -> bool;
+pub type CandidateFilter<'a> = &'a dyn Fn(&Subset) -> bool;
 
 /// The algorithm of a reduction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
@@ -84,7 +84,7 @@ impl Reducer {
 
 /// The options of a reduction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Options {
+pub struct ReduceOptions {
     /// The algorithm.
     pub reducer: Reducer,
     /// The finest level: only groups of this level or larger are removed alone.
@@ -93,7 +93,7 @@ pub struct Options {
     pub is_reversed: bool,
 }
 
-impl Default for Options {
+impl Default for ReduceOptions {
     fn default() -> Self {
         Self { reducer: Reducer::default(), finest: Level::Line, is_reversed: false }
     }
@@ -119,11 +119,11 @@ impl Default for Options {
 pub async fn reduce<J: Judge>(
     change_set: &ChangeSet,
     start: Subset,
-    options: &Options,
-    filter: Filter<'_>,
+    options: &ReduceOptions,
+    filter: CandidateFilter<'_>,
     judge: &mut J,
 ) -> Result<Subset, J::Error> {
-    let mut session = Session::new(change_set, start, filter, judge);
+    let mut session = ReduceSession::new(change_set, start, filter, judge);
     session.is_reversed = options.is_reversed;
     if session.is_empty_interesting().await? {
         return Ok(change_set.empty());

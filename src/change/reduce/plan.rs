@@ -6,7 +6,7 @@ use crate::{Group, Subset, UnitId};
 ///
 /// Each call of [`next`](Self::next) assumes that the previous candidate was not interesting, unless [`hit`](Self::hit)
 /// was called. A clone can run ahead of the answers: it returns the candidates that follow from assumed answers.
-pub(super) trait Plan {
+pub(super) trait ReducePlan {
     /// The part of `current` that the next candidate keeps (not yet closed); `None` if there is nothing more to try.
     ///
     /// Always a proper part of `current`.

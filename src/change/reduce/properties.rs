@@ -7,12 +7,12 @@ use proptest::prelude::*;
 
 use crate::reduce::bisection::Bisection;
 use crate::reduce::counting::Counting;
-use crate::reduce::plan::Plan;
+use crate::reduce::plan::ReducePlan;
 use crate::reduce::singles::Singles;
 use crate::reduce::testing::{
     Interest, Reduced, change_set, insertions, interest, of_ids, reduced, reduced_with, with,
 };
-use crate::reduce::{Options, Reducer};
+use crate::reduce::{ReduceOptions, Reducer};
 use crate::{ChangeSet, Group, Level, Subset, UnitId};
 
 /// Asserts that exactly `culprits` are found with at most `n_probes` probes.
@@ -69,7 +69,7 @@ fn the_finest_level_is_never_divided() {
     let change_set = insertions(4, 4, 4);
     for (finest, n_units) in [(Level::File, 16), (Level::Hunk, 4), (Level::Line, 1)] {
         for reducer in REDUCERS {
-            let options = Options { reducer, finest, ..Options::default() };
+            let options = ReduceOptions { reducer, finest, ..ReduceOptions::default() };
             let (found, _) = reduced(&change_set, options, 1, |subset| subset.contains(UnitId(21)));
             assert_eq!(found.len(), n_units, "{options:?}");
         }
@@ -91,7 +91,7 @@ const REDUCERS: [Reducer; 3] = [Reducer::Hierarchical, Reducer::Fast, Reducer::A
 const FILTERED: [Reducer; 2] = [Reducer::Hierarchical, Reducer::Fast];
 
 /// The promised maximum number of probes, and the number of groups or units.
-fn bound(change_set: &ChangeSet, Options { reducer, finest, .. }: Options) -> (usize, usize) {
+fn bound(change_set: &ChangeSet, ReduceOptions { reducer, finest, .. }: ReduceOptions) -> (usize, usize) {
     let n_rungs = change_set.rungs(finest).count() + change_set.named_together().len();
     let n = match reducer {
         Reducer::Hierarchical | Reducer::Fast => change_set.units().len(),
@@ -128,7 +128,7 @@ fn closed_subsets(change_set: &ChangeSet) -> Vec<Subset> {
 }
 
 /// The number of candidates of `plan` for `n` units without needs.
-fn n_named(mut plan: impl Plan, n: u32, is_interesting: impl Fn(&Subset) -> bool) -> usize {
+fn n_named(mut plan: impl ReducePlan, n: u32, is_interesting: impl Fn(&Subset) -> bool) -> usize {
     let mut current = Subset::full(n);
     let mut n_named = 0;
     while let Some(rest) = plan.next(&current) {
@@ -154,7 +154,7 @@ proptest! {
     ) {
         prop_assume!(!change_set.units().is_empty());
         for reducer in REDUCERS {
-            let options = Options { reducer, finest, is_reversed };
+            let options = ReduceOptions { reducer, finest, is_reversed };
             let (found, used) = reduced(&change_set, options, 1, |subset| interest.accepts(subset));
             prop_assert!(interest.accepts(&found));
             prop_assert_eq!(&change_set.close(&found), &found);
@@ -176,7 +176,7 @@ proptest! {
     ) {
         prop_assume!(!change_set.units().is_empty());
         for reducer in FILTERED {
-            let options = Options { reducer, finest, is_reversed };
+            let options = ReduceOptions { reducer, finest, is_reversed };
             let filter = |subset: &Subset| plausible.accepts(subset);
             let Reduced { found, used, .. } = reduced_with(&change_set, options, 1, &filter, |subset| interest.accepts(subset));
             prop_assert!(interest.accepts(&found));

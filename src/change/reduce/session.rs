@@ -4,8 +4,8 @@ use std::cell::RefCell;
 use std::collections::{HashMap, HashSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-use crate::reduce::plan::{Plan, left_of};
-use crate::reduce::{Filter, Judge, Known};
+use crate::reduce::plan::{ReducePlan, left_of};
+use crate::reduce::{CandidateFilter, Judge, KnownAnswer};
 use crate::{ChangeSet, Group, Level, Subset};
 use idd_base::search::{Course, ahead};
 
@@ -16,11 +16,11 @@ const MAX_FORESEEN: usize = 64;
 const MAX_PASSED_OVER: usize = 100;
 
 /// A running reduction.
-pub(super) struct Session<'a, J> {
+pub(super) struct ReduceSession<'a, J> {
     judge: &'a mut J,
     /// Closed and interesting; it only shrinks, so an interesting subset is never asked again.
     current: Subset,
-    memory: Memory<'a>,
+    memory: CandidateMemory<'a>,
     /// Whether the filter is used.
     pub(super) is_filtered: bool,
     /// Whether every list of groups is reversed.
@@ -28,9 +28,9 @@ pub(super) struct Session<'a, J> {
 }
 
 /// The known facts about candidates.
-struct Memory<'a> {
+struct CandidateMemory<'a> {
     change_set: &'a ChangeSet,
-    filter: Filter<'a>,
+    filter: CandidateFilter<'a>,
     /// The closed subsets that were judged not interesting, by digest: whole ones would take n bits for each of n.
     judged: HashSet<u128>,
     /// The closed subsets that the filter rejected, by digest. They have no answer.
@@ -41,7 +41,7 @@ struct Memory<'a> {
     odds: f64,
 }
 
-impl Memory<'_> {
+impl CandidateMemory<'_> {
     fn is_plausible(&self, candidate: &Subset, digest: u128) -> bool {
         let known = self.plausible.borrow().get(&digest).copied();
         known.unwrap_or_else(|| {
@@ -61,10 +61,10 @@ impl Memory<'_> {
     }
 }
 
-impl<'a, J: Judge> Session<'a, J> {
-    pub(super) fn new(change_set: &'a ChangeSet, start: Subset, filter: Filter<'a>, judge: &'a mut J) -> Self {
+impl<'a, J: Judge> ReduceSession<'a, J> {
+    pub(super) fn new(change_set: &'a ChangeSet, start: Subset, filter: CandidateFilter<'a>, judge: &'a mut J) -> Self {
         let (judged, refused, plausible) = (HashSet::new(), HashSet::new(), RefCell::default());
-        let memory = Memory { change_set, filter, judged, refused, plausible, odds: 0.5 };
+        let memory = CandidateMemory { change_set, filter, judged, refused, plausible, odds: 0.5 };
         Self { judge, current: start, memory, is_filtered: false, is_reversed: false }
     }
 
@@ -114,12 +114,12 @@ impl<'a, J: Judge> Session<'a, J> {
     /// Runs `plan` to its end; returns whether anything was removed.
     ///
     /// Candidates that were judged before, or are rejected by the filter, are skipped.
-    pub(super) async fn run(&mut self, plan: &mut (impl Plan + Clone)) -> Result<bool, J::Error> {
+    pub(super) async fn run(&mut self, plan: &mut (impl ReducePlan + Clone)) -> Result<bool, J::Error> {
         let mut is_changed = false;
         while let Some((candidate, digest)) = self.next(plan) {
             let is_hit = {
                 let (memory, is_filtered) = (&self.memory, self.is_filtered);
-                let foreseen = |known: Known<'_>, n: usize| {
+                let foreseen = |known: KnownAnswer<'_>, n: usize| {
                     let (plan, current) = (plan.clone(), self.current.clone());
                     let missed = Vec::new();
                     let asked = Some((candidate.clone(), digest));
@@ -140,7 +140,7 @@ impl<'a, J: Judge> Session<'a, J> {
     }
 
     /// The next candidate to be judged, with its digest.
-    fn next(&mut self, plan: &mut impl Plan) -> Option<(Subset, u128)> {
+    fn next(&mut self, plan: &mut impl ReducePlan) -> Option<(Subset, u128)> {
         let Self { judge, current, memory, .. } = self;
         let mut n_refused = 0;
         let next = loop {
@@ -164,7 +164,7 @@ impl<'a, J: Judge> Session<'a, J> {
 
 /// The predicted course of a plan.
 struct Reducing<'m, P> {
-    memory: &'m Memory<'m>,
+    memory: &'m CandidateMemory<'m>,
     is_filtered: bool,
     plan: P,
     current: Subset,
@@ -174,7 +174,7 @@ struct Reducing<'m, P> {
     missed: Vec<u128>,
 }
 
-impl<P: Plan + Clone> Course for Reducing<'_, P> {
+impl<P: ReducePlan + Clone> Course for Reducing<'_, P> {
     type Query = Subset;
 
     fn query(&self) -> Option<Subset> {

@@ -1,6 +1,6 @@
 //! One by one: the exact end of a reduction.
 
-use crate::reduce::plan::{Plan, without};
+use crate::reduce::plan::{ReducePlan, without};
 use crate::{Group, Subset};
 
 /// Removes single groups, last to first, again and again until a full cycle removes nothing.
@@ -24,7 +24,7 @@ impl Singles {
     }
 }
 
-impl Plan for Singles {
+impl ReducePlan for Singles {
     fn next(&mut self, current: &Subset) -> Option<Subset> {
         if self.n_refused == self.groups.len() {
             return None;

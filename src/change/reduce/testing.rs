@@ -6,10 +6,10 @@ use std::convert::Infallible;
 
 use proptest::prelude::*;
 
-use crate::reduce::{Ahead, Filter, Judge, Options, Reducer, reduce};
+use crate::reduce::{CandidateFilter, Judge, NextCandidates, ReduceOptions, Reducer, reduce};
 use crate::syntax::Language;
-use crate::{ChangeSet, Content, Division, FilePair, FileSide, Mode, Subset, UnitId};
-use idd_base::search::{Asker, Asking, Search, Step};
+use crate::{ChangeSet, EntryContent, EntryMode, FileDivision, FilePair, FileSide, Subset, UnitId};
+use idd_base::search::{Asker, Asking, Search, SearchStep};
 
 struct Asked {
     asker: Asker<Subset, bool>,
@@ -19,7 +19,7 @@ struct Asked {
 impl Judge for Asked {
     type Error = Infallible;
 
-    async fn is_interesting(&mut self, candidate: &Subset, ahead: Ahead<'_>) -> Result<bool, Infallible> {
+    async fn is_interesting(&mut self, candidate: &Subset, ahead: NextCandidates<'_>) -> Result<bool, Infallible> {
         let guesses = |overheard: &HashMap<Subset, bool>, n: usize| ahead(&|subset| overheard.get(subset).copied(), n);
         Ok(self.asker.one_before(candidate.clone(), guesses).await)
     }
@@ -42,9 +42,9 @@ pub struct Reduced {
 /// Reduces the whole of `change_set`.
 pub fn reduced_with(
     change_set: &ChangeSet,
-    options: Options,
+    options: ReduceOptions,
     width: usize,
-    filter: Filter<'_>,
+    filter: CandidateFilter<'_>,
     is_interesting: impl Fn(&Subset) -> bool,
 ) -> Reduced {
     let mut search = Asking::new(move |asker| async move {
@@ -55,13 +55,13 @@ pub fn reduced_with(
     let mut used = Vec::new();
     for round in 0.. {
         match search.ask(width) {
-            Step::Found((found, n_refused)) => return Reduced { found, used, n_refused },
-            Step::Probe(mut candidates) if round % 3 == 0 && candidates.len() > 1 => {
+            SearchStep::Found((found, n_refused)) => return Reduced { found, used, n_refused },
+            SearchStep::Probe(mut candidates) if round % 3 == 0 && candidates.len() > 1 => {
                 let last = candidates.pop().expect("there are two");
                 let answer = is_interesting(&last);
                 search.overhear(last, answer);
             }
-            Step::Probe(candidates) => {
+            SearchStep::Probe(candidates) => {
                 let answers: Vec<bool> = candidates.iter().map(&is_interesting).collect();
                 let n_used = search.tell(&answers);
                 used.extend(candidates.into_iter().take(n_used));
@@ -74,7 +74,7 @@ pub fn reduced_with(
 /// Without a filter: the result and the candidates whose answers were used.
 pub fn reduced(
     change_set: &ChangeSet,
-    options: Options,
+    options: ReduceOptions,
     width: usize,
     is_interesting: impl Fn(&Subset) -> bool,
 ) -> (Subset, Vec<Subset>) {
@@ -83,14 +83,14 @@ pub fn reduced(
 }
 
 /// Down to lines.
-pub fn with(reducer: Reducer) -> Options {
-    Options { reducer, ..Options::default() }
+pub fn with(reducer: Reducer) -> ReduceOptions {
+    ReduceOptions { reducer, ..ReduceOptions::default() }
 }
 
 /// A regular file.
 pub fn side(file: usize, text: String) -> FileSide {
     let path = format!("f{file:03}").into_bytes();
-    FileSide { path, mode: Mode::Regular, content: Content::Bytes(text.into_bytes().into()) }
+    FileSide { path, mode: EntryMode::Regular, content: EntryContent::Bytes(text.into_bytes().into()) }
 }
 
 /// Unchanged lines, each followed by `n_lines` added ones.
@@ -143,7 +143,7 @@ pub fn change_set() -> impl Strategy<Value = ChangeSet> {
         };
         let language = Language::named("c").expect("there is knowledge of C");
         ChangeSet::divided(files.into_iter().enumerate().map(pair).collect(), |pair| {
-            if pair.path().starts_with(b"c") { Division::Syntax(language) } else { Division::Lines }
+            if pair.path().starts_with(b"c") { FileDivision::Syntax(language) } else { FileDivision::Lines }
         })
     })
 }

@@ -5,12 +5,12 @@ use std::rc::Rc;
 
 /// An input: the content of each part, in the order of the parts.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub struct Candidate {
+pub struct InputCandidate {
     /// One content for each part.
     pub parts: Vec<Rc<[u8]>>,
 }
 
-impl Candidate {
+impl InputCandidate {
     /// Bytes of all parts together.
     pub fn size(&self) -> usize {
         self.parts.iter().map(|part| part.len()).sum()
@@ -27,7 +27,7 @@ impl Candidate {
 
 /// The form of a part.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Form {
+pub enum PartForm {
     /// A file; its language if that is known.
     File(Option<&'static Language>),
     /// Words, each with a NUL after it.
@@ -36,9 +36,9 @@ pub enum Form {
 
 /// The state of a reduction, for its driver.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Progress {
+pub struct ShrinkProgress {
     /// The smallest failing input so far.
-    pub current: Candidate,
+    pub current: InputCandidate,
     /// The units that are being removed, in the plural.
     pub units: &'static str,
 }

@@ -1,12 +1,12 @@
 //! Removes long pieces of a large text, until it is small enough for units that have a meaning.
 
-use crate::shrink::plan::Plan;
+use crate::shrink::plan::ShrinkPlan;
 use std::ops::Range;
 use std::rc::Rc;
 
 /// When and how a text is cut into chunks, in bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Sizes {
+pub struct ChunkSizes {
     /// A text with at most this many bytes is not cut any further.
     pub enough: usize,
     /// The length of the shortest chunks.
@@ -14,7 +14,7 @@ pub struct Sizes {
 }
 
 /// The sizes for files.
-pub const OF_FILES: Sizes = Sizes { enough: 16 << 20, shortest: 4 << 10 };
+pub const OF_FILES: ChunkSizes = ChunkSizes { enough: 16 << 20, shortest: 4 << 10 };
 
 /// The first chunks are this part of the text, and the chunks of each later level of those before.
 const N_CHUNKS: usize = 16;
@@ -31,7 +31,7 @@ const N_AT_ONCE: usize = 4;
 #[derive(Clone)]
 pub struct Chunks {
     text: Rc<[u8]>,
-    sizes: Sizes,
+    sizes: ChunkSizes,
     /// The chunks that are left, in order.
     kept: Rc<Vec<Range<usize>>>,
     n_bytes: usize,
@@ -44,7 +44,7 @@ pub struct Chunks {
 
 impl Chunks {
     /// Removes chunks of `text`; nothing of a text that is small enough.
-    pub fn new(text: &Rc<[u8]>, sizes: Sizes) -> Self {
+    pub fn new(text: &Rc<[u8]>, sizes: ChunkSizes) -> Self {
         let length = (text.len() / N_CHUNKS).max(sizes.shortest);
         let kept = Rc::new(cut(text, &(0..text.len()), length));
         let n_tried = kept.len() / 2;
@@ -89,7 +89,7 @@ fn cut(text: &[u8], range: &Range<usize>, length: usize) -> Vec<Range<usize>> {
     chunks
 }
 
-impl Plan for Chunks {
+impl ShrinkPlan for Chunks {
     fn next(&self) -> Option<Vec<u8>> {
         if self.end == 0 || self.n_bytes <= self.sizes.enough {
             return None;
@@ -130,7 +130,7 @@ mod tests {
     use proptest::prelude::*;
 
     /// The text that is left, and the number of probes.
-    fn reduced(text: &[u8], sizes: Sizes, fails: impl Fn(&[u8]) -> bool) -> (Vec<u8>, usize) {
+    fn reduced(text: &[u8], sizes: ChunkSizes, fails: impl Fn(&[u8]) -> bool) -> (Vec<u8>, usize) {
         let mut plan = Chunks::new(&Rc::from(text), sizes);
         let (mut left, mut n_probes) = (text.to_vec(), 0);
         while let Some(content) = plan.next() {
@@ -150,9 +150,9 @@ mod tests {
         let text: Vec<u8> = (0..100_000).flat_map(|n| format!("line {n}\n").into_bytes()).collect();
         let has = |text: &[u8], line: &str| text.windows(line.len()).any(|window| window == line.as_bytes());
         let fails = |text: &[u8]| has(text, "line 777\n") && has(text, "line 99998\n");
-        let (left, n_probes) = reduced(&text, Sizes { enough: 100, shortest: 32 }, fails);
+        let (left, n_probes) = reduced(&text, ChunkSizes { enough: 100, shortest: 32 }, fails);
         assert!(left.len() <= 100 && n_probes < 100, "{} bytes after {n_probes} probes", left.len());
-        let (left, n_probes) = reduced(&text, Sizes { enough: text.len(), shortest: 32 }, fails);
+        let (left, n_probes) = reduced(&text, ChunkSizes { enough: text.len(), shortest: 32 }, fails);
         assert_eq!((left.len(), n_probes), (text.len(), 0));
     }
 
@@ -165,7 +165,7 @@ mod tests {
             let n_braces = |text: &[u8]| text.split(|byte| *byte == b'{').count() - 1;
             let fails = |text: &[u8]| n_braces(text) >= n_wanted;
             prop_assume!(fails(&text));
-            let (left, _) = reduced(&text, Sizes { enough: 0, shortest: 1 }, fails);
+            let (left, _) = reduced(&text, ChunkSizes { enough: 0, shortest: 1 }, fails);
             prop_assert!(fails(&left));
             prop_assert_eq!(n_braces(&left), n_wanted);
         }

@@ -1,6 +1,6 @@
 //! Moves a passing and a failing input towards each other.
 
-use crate::shrink::candidate::{Candidate, Progress};
+use crate::shrink::candidate::{InputCandidate, ShrinkProgress};
 use crate::shrink::views::token_ranges;
 use idd_base::outcome::Outcome;
 use idd_base::search::Asker;
@@ -12,21 +12,21 @@ use std::rc::Rc;
 
 /// A difference: bytes of the passing text, and what stands there in the failing text.
 #[derive(Debug, Clone, PartialEq, Eq)]
-struct Edit {
+struct ByteEdit {
     older: Range<usize>,
     newer: Vec<u8>,
 }
 
 /// Divides a text into units.
-type Divide = fn(&[u8]) -> Vec<Range<usize>>;
+type UnitDivider = fn(&[u8]) -> Vec<Range<usize>>;
 
 /// Two inputs that differ as little as possible.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Isolated {
     /// The test passes with it.
-    pub passing: Candidate,
+    pub passing: InputCandidate,
     /// The test fails with it.
-    pub failing: Candidate,
+    pub failing: InputCandidate,
 }
 
 /// Isolates the difference that makes the test fail: first in lines, then in tokens, then in bytes.
@@ -39,14 +39,14 @@ pub struct Isolated {
 ///
 /// Source: Zeller and Hildebrandt 2002, the algorithm dd. Deviation: the levels.
 pub async fn isolate(
-    asker: Asker<Candidate, Outcome>,
-    passing: Candidate,
-    failing: Candidate,
-    progress: Rc<RefCell<Progress>>,
+    asker: Asker<InputCandidate, Outcome>,
+    passing: InputCandidate,
+    failing: InputCandidate,
+    progress: Rc<RefCell<ShrinkProgress>>,
 ) -> Isolated {
     let mut known = HashMap::from([(passing.clone(), Outcome::Pass), (failing.clone(), Outcome::Fail)]);
     let mut ends = Isolated { passing, failing };
-    let levels: [(&'static str, Divide); 3] =
+    let levels: [(&'static str, UnitDivider); 3] =
         [("lines", line_ranges), ("tokens", token_ranges), ("bytes", byte_ranges)];
     for (units, divide) in levels {
         progress.borrow_mut().units = units;
@@ -72,7 +72,7 @@ fn byte_ranges(text: &[u8]) -> Vec<Range<usize>> {
 }
 
 /// The edits that make `newer` of `older`, in units of `divide`, each as small as possible.
-fn edits(older: &[u8], newer: &[u8], divide: Divide) -> Vec<Edit> {
+fn edits(older: &[u8], newer: &[u8], divide: UnitDivider) -> Vec<ByteEdit> {
     let (of_older, of_newer) = (divide(older), divide(newer));
     let texts: Vec<&[u8]> = of_older.iter().map(|range| &older[range.clone()]).collect();
     let others: Vec<&[u8]> = of_newer.iter().map(|range| &newer[range.clone()]).collect();
@@ -93,13 +93,13 @@ fn edits(older: &[u8], newer: &[u8], divide: Divide) -> Vec<Edit> {
             DiffOp::Delete { old_index, old_len, .. } => {
                 edits.extend(
                     (old_index..old_index + old_len)
-                        .map(|index| Edit { older: at(index)..at(index + 1), newer: Vec::new() }),
+                        .map(|index| ByteEdit { older: at(index)..at(index + 1), newer: Vec::new() }),
                 );
             }
             DiffOp::Insert { old_index, new_index, new_len } => {
                 edits.extend(
                     (new_index..new_index + new_len)
-                        .map(|index| Edit { older: at(old_index)..at(old_index), newer: others[index].to_vec() }),
+                        .map(|index| ByteEdit { older: at(old_index)..at(old_index), newer: others[index].to_vec() }),
                 );
             }
             DiffOp::Replace { old_index, old_len, new_index, new_len } => {
@@ -112,7 +112,7 @@ fn edits(older: &[u8], newer: &[u8], divide: Divide) -> Vec<Edit> {
                         at(rest)..at(if index < old_len { rest + 1 } else { rest })
                     };
                     let newer = others.get(new_index + index).filter(|_| index < new_len);
-                    edits.push(Edit { older, newer: newer.map(|text| text.to_vec()).unwrap_or_default() });
+                    edits.push(ByteEdit { older, newer: newer.map(|text| text.to_vec()).unwrap_or_default() });
                 }
             }
         }
@@ -121,7 +121,7 @@ fn edits(older: &[u8], newer: &[u8], divide: Divide) -> Vec<Edit> {
 }
 
 /// `older` with these edits, which are in order.
-fn applied<'e>(older: &[u8], edits: impl Iterator<Item = &'e Edit>) -> Candidate {
+fn applied<'e>(older: &[u8], edits: impl Iterator<Item = &'e ByteEdit>) -> InputCandidate {
     let mut made = Vec::with_capacity(older.len());
     let mut at = 0;
     for edit in edits {
@@ -130,15 +130,15 @@ fn applied<'e>(older: &[u8], edits: impl Iterator<Item = &'e Edit>) -> Candidate
         at = edit.older.end;
     }
     made.extend_from_slice(&older[at..]);
-    Candidate { parts: vec![made.into()] }
+    InputCandidate { parts: vec![made.into()] }
 }
 
 /// The algorithm dd: sets of edits, one with which the test passes inside one with which it fails.
 async fn narrowed(
-    asker: &Asker<Candidate, Outcome>,
+    asker: &Asker<InputCandidate, Outcome>,
     older: &[u8],
-    edits: &[Edit],
-    known: &mut HashMap<Candidate, Outcome>,
+    edits: &[ByteEdit],
+    known: &mut HashMap<InputCandidate, Outcome>,
 ) -> Isolated {
     let mut passing: Vec<bool> = vec![false; edits.len()];
     let mut failing: Vec<bool> = vec![true; edits.len()];
@@ -171,7 +171,7 @@ async fn narrowed(
                     *outcome
                 } else {
                     let rest = &sets[index + 1..];
-                    let guesses = |heard: &HashMap<Candidate, Outcome>, n: usize| {
+                    let guesses = |heard: &HashMap<InputCandidate, Outcome>, n: usize| {
                         let open = rest.iter().map(|set| made(set)).filter(|guess| !heard.contains_key(guess));
                         open.take(n).collect()
                     };

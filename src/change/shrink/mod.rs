@@ -1,7 +1,7 @@
 //! The engine that shrinks the input of a failing test: which smaller input to try next.
 //!
 //! [`shrink`] takes an input of one or several parts (files, lists of words) and asks about smaller ones. It knows no
-//! files and no tests: the answer to a [`Candidate`] is an [`Outcome`]. A [`views`] of the bytes divides them into
+//! files and no tests: the answer to a [`InputCandidate`] is an [`Outcome`]. A [`views`] of the bytes divides them into
 //! units (lines, brackets, tags, syntax, tokens, bytes); a [`plan`] decides which units to remove next; [`words`] makes
 //! words shorter; [`mod@isolate`] moves a passing and a failing input towards each other.
 
@@ -20,11 +20,11 @@ mod properties;
 use std::cell::RefCell;
 use std::rc::Rc;
 
-pub use crate::shrink::candidate::{Candidate, Form, Progress};
+pub use crate::shrink::candidate::{InputCandidate, PartForm, ShrinkProgress};
 use crate::shrink::chunks::Chunks;
 pub use crate::shrink::isolate::{Isolated, isolate};
-use crate::shrink::removal::Removal;
-use crate::shrink::session::Session;
+use crate::shrink::removal::NodeRemoval;
+use crate::shrink::session::ShrinkSession;
 use crate::shrink::words::Shortening;
 use idd_base::outcome::Outcome;
 use idd_base::search::Asker;
@@ -49,17 +49,17 @@ pub const MAX_BYTES_WITH_UNITS: usize = 64 << 20;
 /// Cost in probes, with m bytes in the result and n in `start`: about m log2(n / m) for removals, and at most 12 m more
 /// for each round that changed something; usually two to four rounds.
 pub async fn shrink(
-    asker: Asker<Candidate, Outcome>,
-    start: Candidate,
-    forms: Vec<Form>,
-    progress: Rc<RefCell<Progress>>,
-) -> Candidate {
-    let mut session = Session::new(asker, start, progress);
+    asker: Asker<InputCandidate, Outcome>,
+    start: InputCandidate,
+    forms: Vec<PartForm>,
+    progress: Rc<RefCell<ShrinkProgress>>,
+) -> InputCandidate {
+    let mut session = ShrinkSession::new(asker, start, progress);
     for index in 0..forms.len() {
         let text = Rc::clone(&session.current.parts[index]);
         session.run(index, "chunks", Chunks::new(&text, chunks::OF_FILES)).await;
     }
-    let stages = [Stage::Coarse, Stage::Fine, Stage::Polish];
+    let stages = [ShrinkStage::Coarse, ShrinkStage::Fine, ShrinkStage::Polish];
     let mut at = 0;
     while let Some(stage) = stages.get(at) {
         let before = session.current.clone();
@@ -76,7 +76,7 @@ pub async fn shrink(
 }
 
 /// What is tried; a stage comes after those before it change nothing.
-enum Stage {
+enum ShrinkStage {
     /// Units down to tokens, and words everywhere at once.
     Coarse,
     /// Single bytes.
@@ -85,16 +85,16 @@ enum Stage {
     Polish,
 }
 
-impl Stage {
+impl ShrinkStage {
     /// Runs the stage for a part.
-    async fn run(&self, session: &mut Session, index: usize, form: Form) {
-        let text = |session: &Session| Rc::clone(&session.current.parts[index]);
+    async fn run(&self, session: &mut ShrinkSession, index: usize, form: PartForm) {
+        let text = |session: &ShrinkSession| Rc::clone(&session.current.parts[index]);
         match self {
             Self::Coarse => {
                 for (units, divide) in views::coarse(form) {
                     let text = text(session);
                     if let Some(division) = divide(&text) {
-                        session.run(index, units, Removal::new(&text, division)).await;
+                        session.run(index, units, NodeRemoval::new(&text, division)).await;
                     }
                 }
                 session.run(index, "words", Shortening::of_words(&text(session), true)).await;
@@ -102,7 +102,7 @@ impl Stage {
             Self::Fine => {
                 let text = text(session);
                 if text.len() <= MAX_BYTES_ONE_BY_ONE {
-                    session.run(index, "bytes", Removal::new(&text, views::bytes(&text))).await;
+                    session.run(index, "bytes", NodeRemoval::new(&text, views::bytes(&text))).await;
                 }
             }
             Self::Polish => {
@@ -110,7 +110,7 @@ impl Stage {
                 session.run(index, "single words", Shortening::of_occurrences(&text(session))).await;
                 let text = text(session);
                 if let Some(division) = views::runs_of_tokens(&text) {
-                    session.run(index, "runs of tokens", Removal::new(&text, division)).await;
+                    session.run(index, "runs of tokens", NodeRemoval::new(&text, division)).await;
                 }
             }
         }

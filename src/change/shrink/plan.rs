@@ -3,7 +3,7 @@
 use idd_base::search::Course;
 
 /// Decides which content of a part to try next.
-pub trait Plan: Clone {
+pub trait ShrinkPlan: Clone {
     /// The next content; `None` at the end. It is not longer than the last accepted one.
     fn next(&self) -> Option<Vec<u8>>;
 
@@ -15,12 +15,12 @@ pub trait Plan: Clone {
 }
 
 /// A plan as a course that can be predicted.
-pub struct Ahead<P> {
+pub struct PredictablePlan<P> {
     /// The plan.
     pub plan: P,
 }
 
-impl<P: Plan> Course for Ahead<P> {
+impl<P: ShrinkPlan> Course for PredictablePlan<P> {
     type Query = Vec<u8>;
 
     fn query(&self) -> Option<Vec<u8>> {

@@ -1,35 +1,35 @@
 //! The promises of the reduction, on random inputs and answers.
 
-use crate::shrink::candidate::{Candidate, Form, Progress};
+use crate::shrink::candidate::{InputCandidate, PartForm, ShrinkProgress};
 use crate::shrink::{Isolated, isolate, shrink};
 use crate::syntax::Language;
 use idd_base::outcome::{Outcome, Reason};
-use idd_base::search::{Asking, Search, Step};
+use idd_base::search::{Asking, Search, SearchStep};
 use proptest::prelude::*;
 use std::cell::RefCell;
 use std::collections::HashSet;
 use std::rc::Rc;
 
-fn candidate(texts: &[&str]) -> Candidate {
-    Candidate { parts: texts.iter().map(|text| Rc::from(text.as_bytes())).collect() }
+fn candidate(texts: &[&str]) -> InputCandidate {
+    InputCandidate { parts: texts.iter().map(|text| Rc::from(text.as_bytes())).collect() }
 }
 
 /// Answers a search; returns its result and the candidates whose answers were used.
 fn driven<F: Clone>(
-    mut search: Asking<'_, Candidate, Outcome, F>,
+    mut search: Asking<'_, InputCandidate, Outcome, F>,
     width: usize,
-    answer: &dyn Fn(&Candidate) -> Outcome,
-) -> (F, Vec<Candidate>) {
+    answer: &dyn Fn(&InputCandidate) -> Outcome,
+) -> (F, Vec<InputCandidate>) {
     let mut used = Vec::new();
     for round in 0.. {
         match search.ask(width) {
-            Step::Found(found) => return (found, used),
-            Step::Probe(mut candidates) if round % 3 == 0 && candidates.len() > 1 => {
+            SearchStep::Found(found) => return (found, used),
+            SearchStep::Probe(mut candidates) if round % 3 == 0 && candidates.len() > 1 => {
                 let last = candidates.pop().unwrap();
                 let outcome = answer(&last);
                 search.overhear(last, outcome);
             }
-            Step::Probe(candidates) => {
+            SearchStep::Probe(candidates) => {
                 let outcomes: Vec<Outcome> = candidates.iter().map(answer).collect();
                 let n_used = search.tell(&outcomes);
                 used.extend(candidates.into_iter().take(n_used));
@@ -40,22 +40,22 @@ fn driven<F: Clone>(
 }
 
 fn shrunk(
-    start: &Candidate,
-    forms: &[Form],
+    start: &InputCandidate,
+    forms: &[PartForm],
     width: usize,
-    fails: &dyn Fn(&Candidate) -> bool,
-) -> (Candidate, Vec<Candidate>) {
-    let progress = Rc::new(RefCell::new(Progress { current: start.clone(), units: "" }));
+    fails: &dyn Fn(&InputCandidate) -> bool,
+) -> (InputCandidate, Vec<InputCandidate>) {
+    let progress = Rc::new(RefCell::new(ShrinkProgress { current: start.clone(), units: "" }));
     let (start, forms, shared) = (start.clone(), forms.to_vec(), Rc::clone(&progress));
     let search = Asking::new(|asker| async move { shrink(asker, start, forms, shared).await });
-    let answer = |candidate: &Candidate| if fails(candidate) { Outcome::Fail } else { Outcome::Pass };
+    let answer = |candidate: &InputCandidate| if fails(candidate) { Outcome::Fail } else { Outcome::Pass };
     let (found, used) = driven(search, width, &answer);
     assert_eq!(progress.borrow().current, found);
     (found, used)
 }
 
 /// Every candidate that lacks one byte of this one.
-fn without_a_byte(candidate: &Candidate) -> Vec<Candidate> {
+fn without_a_byte(candidate: &InputCandidate) -> Vec<InputCandidate> {
     let parts = candidate.parts.iter().enumerate();
     let without = |(index, part): (usize, &Rc<[u8]>)| {
         let part = Rc::clone(part);
@@ -68,8 +68,8 @@ fn without_a_byte(candidate: &Candidate) -> Vec<Candidate> {
 #[track_caller]
 fn check(text: &str, language: Option<&str>, fails: &dyn Fn(&str) -> bool, expected: &str) {
     let language = language.map(|name| Language::named(name).unwrap());
-    let fails = |candidate: &Candidate| std::str::from_utf8(&candidate.parts[0]).is_ok_and(fails);
-    let (found, _) = shrunk(&candidate(&[text]), &[Form::File(language)], 1, &fails);
+    let fails = |candidate: &InputCandidate| std::str::from_utf8(&candidate.parts[0]).is_ok_and(fails);
+    let (found, _) = shrunk(&candidate(&[text]), &[PartForm::File(language)], 1, &fails);
     assert_eq!(String::from_utf8_lossy(&found.parts[0]), expected);
 }
 
@@ -112,14 +112,14 @@ fn a_long_name_becomes_short_everywhere_at_once() {
 
 #[test]
 fn two_parts_are_reduced_together() {
-    let fails = |candidate: &Candidate| candidate.parts[0].contains(&b'x') && candidate.parts[1].ends_with(b"y\0");
+    let fails = |candidate: &InputCandidate| candidate.parts[0].contains(&b'x') && candidate.parts[1].ends_with(b"y\0");
     let start = candidate(&["ab\nxc\n", "-o\0zy\0"]);
-    let (found, _) = shrunk(&start, &[Form::File(None), Form::Words], 1, &fails);
+    let (found, _) = shrunk(&start, &[PartForm::File(None), PartForm::Words], 1, &fails);
     assert_eq!(found, candidate(&["x", "y\0"]));
 }
 
 /// Answers without any order: each candidate fails by its digest, and the start always.
-fn by_digest(seed: u64, start: &Candidate) -> impl Fn(&Candidate) -> bool {
+fn by_digest(seed: u64, start: &InputCandidate) -> impl Fn(&InputCandidate) -> bool {
     use std::hash::{DefaultHasher, Hash, Hasher};
     let start = start.clone();
     move |candidate| {
@@ -165,10 +165,10 @@ proptest! {
         text in text(), other in text(), seed in any::<u64>(), needed in "[a-d(]{0,3}", width in 1usize..5,
     ) {
         let start = candidate(&[&text, &other]);
-        let forms = [Form::File(Language::named("python")), Form::Words];
+        let forms = [PartForm::File(Language::named("python")), PartForm::Words];
         let random = by_digest(seed, &start);
-        let has = |candidate: &Candidate| needed.bytes().all(|byte| candidate.parts.iter().any(|part| part.contains(&byte)));
-        for fails in [&random as &dyn Fn(&Candidate) -> bool, &has] {
+        let has = |candidate: &InputCandidate| needed.bytes().all(|byte| candidate.parts.iter().any(|part| part.contains(&byte)));
+        for fails in [&random as &dyn Fn(&InputCandidate) -> bool, &has] {
             if !fails(&start) {
                 continue;
             }
@@ -183,13 +183,13 @@ proptest! {
     #[test]
     fn isolated_inputs_differ_in_what_matters(older in text(), newer in text(), needed in "[a-d(]{1,2}", width in 1usize..4) {
         let (passing, failing) = (candidate(&[&older]), candidate(&[&newer]));
-        let answer = |candidate: &Candidate| match needed.bytes().all(|byte| candidate.parts[0].contains(&byte)) {
+        let answer = |candidate: &InputCandidate| match needed.bytes().all(|byte| candidate.parts[0].contains(&byte)) {
             true if candidate.parts[0].len() % 7 == 3 => Outcome::Unresolved(Reason::Other),
             true => Outcome::Fail,
             false => Outcome::Pass,
         };
         prop_assume!(answer(&passing) == Outcome::Pass && answer(&failing) == Outcome::Fail);
-        let progress = Rc::new(RefCell::new(Progress { current: failing.clone(), units: "" }));
+        let progress = Rc::new(RefCell::new(ShrinkProgress { current: failing.clone(), units: "" }));
         let run = |width| {
             let (older, newer, shared) = (passing.clone(), failing.clone(), Rc::clone(&progress));
             driven(Asking::new(|asker| async move { isolate(asker, older, newer, shared).await }), width, &answer)
@@ -203,11 +203,11 @@ proptest! {
 
 #[test]
 fn the_difference_of_two_lines_is_one_character() {
-    let answer = |candidate: &Candidate| {
+    let answer = |candidate: &InputCandidate| {
         if candidate.parts[0].contains(&b'!') { Outcome::Fail } else { Outcome::Pass }
     };
     let (older, newer) = (candidate(&["one\ntwo three\nfour\n"]), candidate(&["0\ntwo t!ree\nfour\nfive\n"]));
-    let progress = Rc::new(RefCell::new(Progress { current: newer.clone(), units: "" }));
+    let progress = Rc::new(RefCell::new(ShrinkProgress { current: newer.clone(), units: "" }));
     let search = Asking::new(|asker| async move { isolate(asker, older, newer, progress).await });
     let (found, used) = driven(search, 1, &answer);
     let texts = [&found.passing, &found.failing].map(|end| String::from_utf8_lossy(&end.parts[0]).into_owned());

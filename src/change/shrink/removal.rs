@@ -1,24 +1,24 @@
 //! Removes units of a division, the largest first.
 
-use crate::shrink::plan::Plan;
+use crate::shrink::plan::ShrinkPlan;
 use std::ops::Range;
 use std::rc::Rc;
 
 /// A unit: bytes that are removed together. Its ranges are in order and do not overlap.
-pub type Unit = Vec<Range<usize>>;
+pub type RemovalUnit = Vec<Range<usize>>;
 
 /// A part of a division: a range of bytes, and the smaller parts inside it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Node {
+pub struct RemovalNode {
     /// Its bytes.
     pub bytes: Range<usize>,
     /// The nodes inside it, in order; they do not overlap.
     pub children: Vec<usize>,
     /// Other units to remove when the children were tried: a pair of brackets, everything around an inner part.
-    pub extras: Vec<Unit>,
+    pub extras: Vec<RemovalUnit>,
 }
 
-impl Node {
+impl RemovalNode {
     /// A node with nothing inside.
     pub fn leaf(bytes: Range<usize>) -> Self {
         Self { bytes, children: Vec::new(), extras: Vec::new() }
@@ -27,16 +27,16 @@ impl Node {
 
 /// How a text is divided: nodes, and those that are inside no other one.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Division {
+pub struct TextDivision {
     /// All nodes.
-    pub nodes: Vec<Node>,
+    pub nodes: Vec<RemovalNode>,
     /// The outermost nodes, in order.
     pub roots: Vec<usize>,
 }
 
-impl Division {
+impl TextDivision {
     /// Adds a node; returns its index.
-    pub fn add(&mut self, node: Node) -> usize {
+    pub fn add(&mut self, node: RemovalNode) -> usize {
         self.nodes.push(node);
         self.nodes.len() - 1
     }
@@ -53,22 +53,22 @@ impl Division {
 /// Source: hierarchical delta debugging (Misherghi and Su 2006), with the lists of one node instead of those of one
 /// level; the length of runs as in the adaptive search of property-based testing.
 #[derive(Clone)]
-pub struct Removal {
+pub struct NodeRemoval {
     text: Rc<[u8]>,
-    division: Rc<Division>,
+    division: Rc<TextDivision>,
     /// For each byte, whether it was removed.
     is_gone: Vec<bool>,
     /// Nodes whose children were not tried yet.
     open: Vec<usize>,
-    list: List,
+    list: UnitList,
     /// Whether the last answer was a success.
     has_hit: bool,
 }
 
 /// A list of units that are tried from the end.
 #[derive(Clone, Default)]
-struct List {
-    units: Vec<Unit>,
+struct UnitList {
+    units: Vec<RemovalUnit>,
     /// For each unit its node; empty for extras.
     nodes: Vec<usize>,
     /// The units before this one were not tried yet.
@@ -76,17 +76,17 @@ struct List {
     /// Number of units that are tried together.
     n_tried: usize,
     /// The extras of the node, to be tried next.
-    extras: Vec<Unit>,
+    extras: Vec<RemovalUnit>,
 }
 
-impl Removal {
+impl NodeRemoval {
     /// Removes units of `text`.
-    pub fn new(text: &Rc<[u8]>, division: Division) -> Self {
+    pub fn new(text: &Rc<[u8]>, division: TextDivision) -> Self {
         let mut removal = Self {
             text: Rc::clone(text),
             is_gone: vec![false; text.len()],
             open: Vec::new(),
-            list: List::default(),
+            list: UnitList::default(),
             has_hit: false,
             division: Rc::new(division),
         };
@@ -96,17 +96,17 @@ impl Removal {
         removal
     }
 
-    fn enter(&mut self, nodes: &[usize], extras: Vec<Unit>) {
+    fn enter(&mut self, nodes: &[usize], extras: Vec<RemovalUnit>) {
         let units = nodes.iter().map(|node| vec![self.division.nodes[*node].bytes.clone()]).collect();
         let n = nodes.len();
-        self.list = List { units, nodes: nodes.to_vec(), end: n, n_tried: n, extras };
+        self.list = UnitList { units, nodes: nodes.to_vec(), end: n, n_tried: n, extras };
     }
 
     fn n_live(&self, range: &Range<usize>) -> usize {
         self.is_gone[range.clone()].iter().filter(|is_gone| !**is_gone).count()
     }
 
-    fn is_live(&self, unit: &Unit) -> bool {
+    fn is_live(&self, unit: &RemovalUnit) -> bool {
         unit.iter().any(|range| self.is_gone[range.clone()].iter().any(|is_gone| !is_gone))
     }
 
@@ -131,11 +131,11 @@ impl Removal {
             let extras = std::mem::take(&mut self.list.extras);
             if !extras.is_empty() {
                 // The last unit of a list is tried first.
-                let units: Vec<Unit> = extras.into_iter().rev().collect();
-                self.list = List { end: units.len(), n_tried: 1, units, ..List::default() };
+                let units: Vec<RemovalUnit> = extras.into_iter().rev().collect();
+                self.list = UnitList { end: units.len(), n_tried: 1, units, ..UnitList::default() };
                 continue;
             }
-            self.list = List::default();
+            self.list = UnitList::default();
             let largest =
                 (0..self.open.len()).rev().max_by_key(|at| self.n_live(&division.nodes[self.open[*at]].bytes));
             let Some(largest) = largest else { return };
@@ -146,12 +146,12 @@ impl Removal {
         }
     }
 
-    fn trial(&self) -> &[Unit] {
+    fn trial(&self) -> &[RemovalUnit] {
         &self.list.units[self.list.end - self.list.n_tried..self.list.end]
     }
 }
 
-impl Plan for Removal {
+impl ShrinkPlan for NodeRemoval {
     fn next(&self) -> Option<Vec<u8>> {
         if self.list.end == 0 {
             return None;

@@ -1,7 +1,7 @@
 //! The memory of a reduction: the smallest failing input, and what was tried.
 
-use crate::shrink::candidate::{Candidate, Progress};
-use crate::shrink::plan::{Ahead, Plan};
+use crate::shrink::candidate::{InputCandidate, ShrinkProgress};
+use crate::shrink::plan::{PredictablePlan, ShrinkPlan};
 use idd_base::outcome::Outcome;
 use idd_base::search::{Asker, ahead};
 use std::cell::RefCell;
@@ -10,28 +10,32 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use std::rc::Rc;
 
 /// The digest of a candidate.
-type Digest = (u64, u64);
+type CandidateDigest = (u64, u64);
 
 /// Runs plans, and remembers what does not fail.
-pub struct Session {
-    asker: Asker<Candidate, Outcome>,
+pub struct ShrinkSession {
+    asker: Asker<InputCandidate, Outcome>,
     /// The smallest failing input so far.
-    pub current: Candidate,
+    pub current: InputCandidate,
     /// Candidates that do not fail.
-    refused: HashSet<Digest>,
-    progress: Rc<RefCell<Progress>>,
+    refused: HashSet<CandidateDigest>,
+    progress: Rc<RefCell<ShrinkProgress>>,
 }
 
-impl Session {
+impl ShrinkSession {
     /// Begins with an input that fails.
-    pub fn new(asker: Asker<Candidate, Outcome>, start: Candidate, progress: Rc<RefCell<Progress>>) -> Self {
+    pub fn new(
+        asker: Asker<InputCandidate, Outcome>,
+        start: InputCandidate,
+        progress: Rc<RefCell<ShrinkProgress>>,
+    ) -> Self {
         Self { asker, current: start, refused: HashSet::new(), progress }
     }
 
     /// Runs a plan for a part to its end.
     ///
     /// - `units`: what it removes, for the progress.
-    pub async fn run<P: Plan>(&mut self, index: usize, units: &'static str, mut plan: P) {
+    pub async fn run<P: ShrinkPlan>(&mut self, index: usize, units: &'static str, mut plan: P) {
         self.progress.borrow_mut().units = units;
         while let Some(content) = plan.next() {
             let candidate = self.current.with(index, content);
@@ -41,7 +45,7 @@ impl Session {
                 continue;
             }
             let (base, refused) = (&self.current, &self.refused);
-            let guesses = |overheard: &HashMap<Candidate, Outcome>, n_welcome: usize| {
+            let guesses = |overheard: &HashMap<InputCandidate, Outcome>, n_welcome: usize| {
                 let known = |content: &Vec<u8>| {
                     let guess = base.with(index, content.clone());
                     match overheard.get(&guess) {
@@ -49,7 +53,7 @@ impl Session {
                         None => refused.contains(&self::digest(&guess)).then_some(false),
                     }
                 };
-                let contents = ahead(Ahead { plan: plan.clone() }, known);
+                let contents = ahead(PredictablePlan { plan: plan.clone() }, known);
                 contents.take(n_welcome).map(|content| base.with(index, content)).collect()
             };
             let is_failing = self.asker.one_before(candidate.clone(), guesses).await == Outcome::Fail;
@@ -65,7 +69,7 @@ impl Session {
 }
 
 /// Two digests of 64 bits, so that no two candidates of a reduction have the same.
-fn digest(candidate: &Candidate) -> Digest {
+fn digest(candidate: &InputCandidate) -> CandidateDigest {
     let mut hashers = [DefaultHasher::new(), DefaultHasher::new()];
     for (number, hasher) in hashers.iter_mut().enumerate() {
         number.hash(hasher);

@@ -1,6 +1,6 @@
 //! Replaces words by shorter or simpler ones: names, numbers, texts.
 
-use crate::shrink::plan::Plan;
+use crate::shrink::plan::ShrinkPlan;
 use crate::shrink::views::token_ranges;
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
@@ -18,7 +18,7 @@ use std::rc::Rc;
 pub struct Shortening {
     text: Rc<[u8]>,
     /// The targets that were not tried yet, the next one last.
-    open: Vec<Target>,
+    open: Vec<ReplacedWord>,
     /// The replacements for the last open target, the next one last.
     tries: Vec<Vec<u8>>,
     is_shorter: bool,
@@ -27,7 +27,7 @@ pub struct Shortening {
 
 /// What is replaced.
 #[derive(Clone)]
-enum Target {
+enum ReplacedWord {
     /// All occurrences of this word.
     All(Vec<u8>),
     /// The token with this number.
@@ -48,17 +48,17 @@ impl Shortening {
     ///
     /// - `is_shorter`: only by shorter words; the others succeed rarely.
     pub fn of_words(text: &Rc<[u8]>, is_shorter: bool) -> Self {
-        Self::new(text, words(text).into_iter().rev().map(Target::All).collect(), is_shorter)
+        Self::new(text, words(text).into_iter().rev().map(ReplacedWord::All).collect(), is_shorter)
     }
 
     /// Replaces single occurrences of words; none in a long text.
     pub fn of_occurrences(text: &Rc<[u8]>) -> Self {
         let n_tokens = token_ranges(text).len();
         let n_tried = if n_tokens <= MAX_TOKENS_ALONE { n_tokens } else { 0 };
-        Self::new(text, (0..n_tried).map(Target::Alone).collect(), false)
+        Self::new(text, (0..n_tried).map(ReplacedWord::Alone).collect(), false)
     }
 
-    fn new(text: &Rc<[u8]>, open: Vec<Target>, is_shorter: bool) -> Self {
+    fn new(text: &Rc<[u8]>, open: Vec<ReplacedWord>, is_shorter: bool) -> Self {
         let mut shortening = Self { text: Rc::clone(text), open, tries: Vec::new(), is_shorter, has_hit: false };
         shortening.tries = shortening.replacements();
         shortening.settle();
@@ -70,8 +70,8 @@ impl Shortening {
         let tokens;
         let (word, n_tries) = match self.open.last() {
             None => return Vec::new(),
-            Some(Target::All(word)) => (&word[..], MAX_TRIES),
-            Some(Target::Alone(index)) => {
+            Some(ReplacedWord::All(word)) => (&word[..], MAX_TRIES),
+            Some(ReplacedWord::Alone(index)) => {
                 tokens = token_ranges(&self.text);
                 let token = tokens.get(*index).cloned().unwrap_or_default();
                 (&self.text[token], MAX_TRIES_ALONE)
@@ -85,7 +85,7 @@ impl Shortening {
         let is_number = |word: &[u8]| word.iter().all(u8::is_ascii_digit);
         let mut tries: Vec<Vec<u8>> = match self.open.last() {
             _ if is_number(word) => vec![b"0".to_vec(), b"1".to_vec()],
-            Some(Target::All(_)) => fresh().into_iter().collect(),
+            Some(ReplacedWord::All(_)) => fresh().into_iter().collect(),
             _ => Vec::new(),
         };
         let (alike, others): (Vec<_>, Vec<_>) = words.iter().partition(|other| is_number(other) == is_number(word));
@@ -126,13 +126,13 @@ fn is_word(word: &[u8]) -> bool {
     !word.is_empty() && word.iter().all(|byte| byte.is_ascii_alphanumeric() || *byte == b'_' || *byte >= 0x80)
 }
 
-impl Plan for Shortening {
+impl ShrinkPlan for Shortening {
     fn next(&self) -> Option<Vec<u8>> {
         let (target, replacement) = (self.open.last()?, self.tries.last()?);
         let mut content = Vec::with_capacity(self.text.len());
         let is_meant = |index: usize, token: &Range<usize>| match target {
-            Target::All(word) => self.text[token.clone()] == word[..],
-            Target::Alone(number) => index == *number,
+            ReplacedWord::All(word) => self.text[token.clone()] == word[..],
+            ReplacedWord::Alone(number) => index == *number,
         };
         for (index, token) in token_ranges(&self.text).into_iter().enumerate() {
             let is_meant = is_meant(index, &token);

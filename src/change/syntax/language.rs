@@ -8,20 +8,20 @@ use serde::Deserialize;
 use tree_sitter::Query;
 use tree_sitter_language::LanguageFn;
 
-use crate::syntax::tree::Class;
-use crate::syntax::unseen;
-use crate::syntax::unseen::Unseen;
+use crate::syntax::hidden_words;
+use crate::syntax::hidden_words::Unseen;
+use crate::syntax::tree::UnitClass;
 
 /// The embedded data of one language; see `grammars/README.md`.
 struct Grammar {
     name: &'static str,
     parser: LanguageFn,
     /// Those that it builds upon, in their order; its own part is the last one.
-    parts: &'static [Part],
+    parts: &'static [GrammarDirectory],
 }
 
 /// A directory in `grammars/`.
-struct Part {
+struct GrammarDirectory {
     units: &'static str,
     declarations: &'static str,
     language: &'static str,
@@ -30,7 +30,7 @@ struct Part {
 
 macro_rules! part {
     ($name:literal) => {
-        Part {
+        GrammarDirectory {
             units: include_str!(concat!("../grammars/", $name, "/units.scm")),
             declarations: include_str!(concat!("../grammars/", $name, "/declarations.scm")),
             language: include_str!(concat!("../grammars/", $name, "/language.toml")),
@@ -67,7 +67,7 @@ pub struct Language {
     pub(super) atoms: Vec<String>,
     /// Kinds of nodes that belong to the node after them.
     pub(super) leading: Vec<String>,
-    unseen: unseen::Patterns,
+    unseen: hidden_words::Patterns,
     /// For a kind of node, the list of alternatives that contains it.
     alternatives: BTreeMap<String, usize>,
     pub(super) parser: tree_sitter::Language,
@@ -80,7 +80,7 @@ pub(super) struct Compiled {
     pub(super) unseen: Unseen,
     pub(super) units: Query,
     /// By index of the capture in `units`; `None`: no unit, but a part of the unit around it.
-    pub(super) classes: Vec<Option<Class>>,
+    pub(super) classes: Vec<Option<UnitClass>>,
     pub(super) declarations: Query,
 }
 
@@ -105,14 +105,14 @@ impl fmt::Debug for Language {
 
 #[derive(Default, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Facts {
+struct LanguageFacts {
     files: Vec<String>,
     unordered: Vec<String>,
     atoms: Vec<String>,
     #[serde(default)]
     leading: Vec<String>,
     #[serde(default)]
-    unseen: unseen::Patterns,
+    unseen: hidden_words::Patterns,
 }
 
 #[derive(Deserialize)]
@@ -134,10 +134,10 @@ impl Language {
     }
 
     fn read(grammar: &'static Grammar) -> Self {
-        let mut facts = Facts::default();
+        let mut facts = LanguageFacts::default();
         let mut lists: BTreeMap<String, Vec<String>> = BTreeMap::new();
         for part in grammar.parts {
-            let own: Facts = toml::from_str(part.language).expect(EMBEDDED);
+            let own: LanguageFacts = toml::from_str(part.language).expect(EMBEDDED);
             (facts.files, facts.unseen) = (own.files, own.unseen);
             facts.unordered.extend(own.unordered);
             facts.atoms.extend(own.atoms);
@@ -164,12 +164,12 @@ impl Language {
 
     pub(super) fn compiled(&self) -> &Compiled {
         self.compiled.get_or_init(|| {
-            let query = |text: fn(&Part) -> &'static str| {
+            let query = |text: fn(&GrammarDirectory) -> &'static str| {
                 let texts: Vec<&str> = self.grammar.parts.iter().map(text).collect();
                 Query::new(&self.parser, &texts.concat()).expect(EMBEDDED)
             };
             let units = query(|part| part.units);
-            let class = |name: &&str| (*name != PART).then(|| Class::named(name).expect(EMBEDDED));
+            let class = |name: &&str| (*name != PART).then(|| UnitClass::named(name).expect(EMBEDDED));
             Compiled {
                 unseen: Unseen::new(&self.unseen).expect(EMBEDDED),
                 classes: units.capture_names().iter().map(class).collect(),

@@ -6,7 +6,7 @@ use std::ops::{ControlFlow, Range};
 use tree_sitter::{ParseOptions, ParseState, Parser, Query, QueryCursor, StreamingIterator};
 
 use crate::syntax::language::Language;
-use crate::syntax::tree::{Class, Declared, Node, NodeId, Tree};
+use crate::syntax::tree::{Declared, NodeId, SyntaxNode, SyntaxTree, UnitClass};
 
 /// Longer texts are not parsed.
 const MAX_BYTES: usize = 1 << 20;
@@ -29,7 +29,7 @@ impl Language {
     ///
     /// `None` if it is longer than 1 MiB, contains a NUL, is nested more than 1000 nodes deep, or takes the parser too
     /// much work. Errors in the text are part of the tree.
-    pub fn parse(&self, text: &[u8]) -> Option<Tree> {
+    pub fn parse(&self, text: &[u8]) -> Option<SyntaxTree> {
         if text.len() > MAX_BYTES || text.contains(&0) {
             return None;
         }
@@ -115,7 +115,7 @@ impl Language {
                     && let Some(name) = bytes(name)
                 {
                     node.declared = Some(Declared { name, signature: bytes(signature) });
-                    node.class.get_or_insert(Class::Declaration);
+                    node.class.get_or_insert(UnitClass::Declaration);
                 }
             }
         });
@@ -140,7 +140,7 @@ fn each_match<'tree>(
 
 /// A tree that is being built.
 struct Copy<'a> {
-    tree: Tree,
+    tree: SyntaxTree,
     /// From the parser's name of a node to its copy.
     ids: HashMap<usize, NodeId>,
     text: &'a [u8],
@@ -155,7 +155,7 @@ struct Copy<'a> {
 impl<'a> Copy<'a> {
     fn new(text: &'a [u8], mut hidden: Vec<Range<usize>>) -> Self {
         hidden.reverse();
-        let tree = Tree { nodes: Vec::new(), n_errors: 0 };
+        let tree = SyntaxTree { nodes: Vec::new(), n_errors: 0 };
         Self { tree, ids: HashMap::new(), text, hidden, line: (0, 0), at: 0 }
     }
 
@@ -279,7 +279,7 @@ impl<'a> Copy<'a> {
     }
 
     /// Copies one node; `before`: a hidden word at its start.
-    fn push(&mut self, node: &tree_sitter::Node, parent: Option<NodeId>, before: Option<&Hidden>) -> NodeId {
+    fn push(&mut self, node: &tree_sitter::Node, parent: Option<NodeId>, before: Option<&HiddenWord>) -> NodeId {
         let id = NodeId(number(self.tree.nodes.len()));
         let is_error = node.is_error() || node.is_missing();
         let (mut bytes, mut lines) = (node.byte_range(), lines(node));
@@ -288,7 +288,7 @@ impl<'a> Copy<'a> {
         }
         self.tree.n_errors += usize::from(is_error);
         self.ids.insert(node.id(), id);
-        self.tree.nodes.push(Node {
+        self.tree.nodes.push(SyntaxNode {
             kind: node.kind(),
             bytes,
             lines,
@@ -306,24 +306,24 @@ impl<'a> Copy<'a> {
     }
 
     /// Takes the hidden words before a byte. A word inside of a leaf (a comment) is a part of it.
-    fn hidden_before(&mut self, byte: usize) -> Vec<Hidden> {
+    fn hidden_before(&mut self, byte: usize) -> Vec<HiddenWord> {
         let mut before = Vec::new();
         while let Some(bytes) = self.hidden.pop_if(|word| word.start < byte) {
             if bytes.start >= self.at {
                 let (at, line) = self.line;
                 let n_ends = self.text[at..bytes.start].split(|byte| *byte == b'\n').count() - 1;
                 self.line = (bytes.start, line + number(n_ends));
-                before.push(Hidden { bytes, line: self.line.1 });
+                before.push(HiddenWord { bytes, line: self.line.1 });
             }
         }
         before
     }
 
-    fn push_hidden(&mut self, words: Vec<Hidden>, parent: NodeId) {
-        for Hidden { bytes, line } in words {
+    fn push_hidden(&mut self, words: Vec<HiddenWord>, parent: NodeId) {
+        for HiddenWord { bytes, line } in words {
             let id = NodeId(number(self.tree.nodes.len()));
             self.at = bytes.end;
-            self.tree.nodes.push(Node {
+            self.tree.nodes.push(SyntaxNode {
                 kind: "unseen",
                 bytes,
                 lines: line..line + 1,
@@ -342,7 +342,7 @@ impl<'a> Copy<'a> {
 }
 
 /// A word that was hidden from the parser.
-struct Hidden {
+struct HiddenWord {
     bytes: Range<usize>,
     line: u32,
 }

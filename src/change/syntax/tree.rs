@@ -2,12 +2,12 @@
 
 use std::ops::Range;
 
-/// Index of a node in its [`Tree`].
+/// Index of a node in its [`SyntaxTree`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct NodeId(pub u32);
 
 impl NodeId {
-    /// As an index into [`Tree::nodes`].
+    /// As an index into [`SyntaxTree::nodes`].
     pub fn index(self) -> usize {
         self.0 as usize
     }
@@ -15,7 +15,7 @@ impl NodeId {
 
 /// The kind of a syntax unit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Class {
+pub enum UnitClass {
     /// A construct with a name, or a whole top-level construct.
     Declaration,
     /// A function or method with its body.
@@ -38,7 +38,7 @@ pub enum Class {
     Region,
 }
 
-impl Class {
+impl UnitClass {
     pub(super) fn named(name: &str) -> Option<Self> {
         Some(match name {
             "declaration" => Self::Declaration,
@@ -73,7 +73,7 @@ pub struct Declared {
 /// A part of the text.
 #[expect(clippy::struct_excessive_bools, reason = "four independent facts that the grammar tells")]
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Node {
+pub struct SyntaxNode {
     /// The name of its kind in the grammar.
     pub kind: &'static str,
     /// Half-open, in bytes.
@@ -93,7 +93,7 @@ pub struct Node {
     /// The parser could not understand it, or inserted it.
     pub is_error: bool,
     /// Its class, if it is a syntax unit.
-    pub class: Option<Class>,
+    pub class: Option<UnitClass>,
     /// Its declaration, if it declares a name.
     pub declared: Option<Declared>,
     /// A leaf that is a name and may refer to a declaration.
@@ -104,19 +104,19 @@ pub struct Node {
 ///
 /// Nodes are numbered in preorder, the root is 0. A text that is not of the language still gives a tree, with errors.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Tree {
-    pub(super) nodes: Vec<Node>,
+pub struct SyntaxTree {
+    pub(super) nodes: Vec<SyntaxNode>,
     pub(super) n_errors: usize,
 }
 
-impl Tree {
+impl SyntaxTree {
     /// All nodes, by [`NodeId`].
-    pub fn nodes(&self) -> &[Node] {
+    pub fn nodes(&self) -> &[SyntaxNode] {
         &self.nodes
     }
 
     /// The node of this id.
-    pub fn node(&self, id: NodeId) -> &Node {
+    pub fn node(&self, id: NodeId) -> &SyntaxNode {
         &self.nodes[id.index()]
     }
 
@@ -162,7 +162,7 @@ impl Tree {
     }
 
     /// The nodes that are syntax units, in source order, outer ones first.
-    pub fn units(&self) -> impl Iterator<Item = (NodeId, Class)> {
+    pub fn units(&self) -> impl Iterator<Item = (NodeId, UnitClass)> {
         (0..).map(NodeId).zip(&self.nodes).filter_map(|(id, node)| Some((id, node.class?)))
     }
 }

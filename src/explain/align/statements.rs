@@ -20,18 +20,18 @@ pub const NO_EFFECT: &str = "nothing";
 
 /// A function of one version.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Function {
+pub struct VersionFunction {
     /// The file of its unit, as the compiler named it.
     pub file: Arc<str>,
     /// Its name, which tells it apart from others in the file.
     pub name: Arc<str>,
     /// What its statements do, in order; the first is its entry.
-    pub statements: Vec<Done>,
+    pub statements: Vec<StatementEffect>,
 }
 
 /// What a statement does.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub struct Done {
+pub struct StatementEffect {
     /// Everything, with constants.
     pub exactly: String,
     /// Everything, without constants.
@@ -45,7 +45,7 @@ type Id = (Arc<str>, Arc<str>);
 
 /// What the functions of both versions are called.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub struct Names {
+pub struct StatementNames {
     keys: [HashMap<Id, Keys>; 2],
     /// Functions of the first version, and those that have no counterpart.
     pub n_functions: (usize, usize),
@@ -57,22 +57,22 @@ pub struct Names {
 
 /// Which of the two versions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Version {
+pub enum WhichVersion {
     /// The one that fails.
     First,
     /// The reference.
     Second,
 }
 
-impl Names {
+impl StatementNames {
     /// Matches the functions of two versions, each given once.
     ///
     /// Cost: a difference for each pair of functions that may be the same, quadratic only in unmatched functions of one file.
-    pub fn new(first: &[Function], second: &[Function]) -> Self {
+    pub fn new(first: &[VersionFunction], second: &[VersionFunction]) -> Self {
         let mut names = Self::default();
         let mut is_taken = vec![false; second.len()];
         let mut partner: Vec<Option<usize>> = vec![None; first.len()];
-        let mut take = |partner: &mut Vec<Option<usize>>, fits: &dyn Fn(&Function, &Function) -> bool| {
+        let mut take = |partner: &mut Vec<Option<usize>>, fits: &dyn Fn(&VersionFunction, &VersionFunction) -> bool| {
             for (found, function) in partner.iter_mut().zip(first).filter(|(found, _)| found.is_none()) {
                 let other = (0..second.len()).find(|other| !is_taken[*other] && fits(function, &second[*other]));
                 if let Some(other) = other {
@@ -114,13 +114,13 @@ impl Names {
     }
 
     /// What the functions of a version are called; those that were not given are called nothing.
-    pub fn naming(self: &Arc<Self>, version: Version) -> Naming {
+    pub fn naming(self: &Arc<Self>, version: WhichVersion) -> Naming {
         let names = Arc::clone(self);
         Arc::new(move |file, function, n_statements| {
-            let keys = &names.keys[usize::from(version == Version::Second)];
+            let keys = &names.keys[usize::from(version == WhichVersion::Second)];
             let found = keys.get(&(Arc::from(file), Arc::from(function)));
             found.filter(|keys| keys.statements.len() == n_statements).cloned().unwrap_or_else(|| {
-                let mark = if version == Version::Second { "reference:" } else { "" };
+                let mark = if version == WhichVersion::Second { "reference:" } else { "" };
                 own(&format!("{mark}{file}"), function, n_statements)
             })
         })
@@ -133,10 +133,10 @@ fn own(file: &str, function: &str, n_statements: usize) -> Keys {
 }
 
 /// The share of the statements that two functions have in common.
-fn likeness(one: &Function, other: &Function) -> f64 {
+fn likeness(one: &VersionFunction, other: &VersionFunction) -> f64 {
     let n = one.statements.len().max(other.statements.len());
     // Constants are left out: they change with the layout of a structure.
-    let roughly = |function: &Function| -> HashSet<String> {
+    let roughly = |function: &VersionFunction| -> HashSet<String> {
         function.statements.iter().map(|done| done.roughly.clone()).filter(|text| !text.is_empty()).collect()
     };
     let (ours, theirs) = (roughly(one), roughly(other));
@@ -147,18 +147,18 @@ fn likeness(one: &Function, other: &Function) -> f64 {
 }
 
 /// Pairs of statements that are the same, ascending in both; the entries are always a pair.
-pub fn common(one: &[Done], other: &[Done]) -> Vec<(usize, usize)> {
+pub fn common(one: &[StatementEffect], other: &[StatementEffect]) -> Vec<(usize, usize)> {
     if one.is_empty() || other.is_empty() {
         return Vec::new();
     }
     let mut pairs = vec![(0, 0)];
-    let views: [fn(&Done) -> &str; 3] = [|done| &done.exactly, |done| &done.roughly, |done| &done.effect];
+    let views: [fn(&StatementEffect) -> &str; 3] = [|done| &done.exactly, |done| &done.roughly, |done| &done.effect];
     for view in views {
         let mut found = Vec::new();
         let ends = [(one.len(), other.len())];
         let mut from = (0, 0);
         for to in pairs.iter().copied().chain(ends) {
-            let texts = |list: &[Done], range: std::ops::Range<usize>| -> Vec<u64> {
+            let texts = |list: &[StatementEffect], range: std::ops::Range<usize>| -> Vec<u64> {
                 list[range].iter().map(|done| hash(view(done)).0).collect()
             };
             let (ours, theirs) = (texts(one, from.0..to.0), texts(other, from.1..to.1));
@@ -183,14 +183,14 @@ fn hash(text: &str) -> Index {
 mod tests {
     use super::*;
 
-    fn done(text: &str) -> Done {
+    fn done(text: &str) -> StatementEffect {
         let roughly: String = text.chars().filter(|c| !c.is_ascii_digit()).collect();
         let effect = text.split(' ').next().unwrap_or_default().to_owned();
-        Done { exactly: text.to_owned(), roughly, effect }
+        StatementEffect { exactly: text.to_owned(), roughly, effect }
     }
 
-    fn function(name: &str, statements: &[&str]) -> Function {
-        Function {
+    fn function(name: &str, statements: &[&str]) -> VersionFunction {
+        VersionFunction {
             file: "a.c".into(),
             name: name.into(),
             statements: statements.iter().map(|text| done(text)).collect(),
@@ -210,9 +210,9 @@ mod tests {
         let body = ["entry", "x set 1", "y set 2", "return y"];
         let first = [function("old", &body), function("gone", &["entry", "p set 1", "q set 2", "r set 3"])];
         let second = [function("new", &body)];
-        let names = Arc::new(Names::new(&first, &second));
+        let names = Arc::new(StatementNames::new(&first, &second));
         assert_eq!(names.renamed, [("old".into(), "new".into())]);
-        let (one, other) = (names.naming(Version::First), names.naming(Version::Second));
+        let (one, other) = (names.naming(WhichVersion::First), names.naming(WhichVersion::Second));
         assert_eq!(one("a.c", "old", 4), other("a.c", "new", 4));
         assert!(Keys::is_shared(one("a.c", "old", 4).function));
         assert!(!Keys::is_shared(one("a.c", "gone", 4).function));

@@ -6,24 +6,24 @@ use std::sync::Arc;
 /// A way, and how it goes on: `head->next->v`.
 #[derive(Debug, Clone)]
 #[must_use]
-pub struct Way(Rc<Turn>);
+pub struct AccessPath(Rc<PathTurn>);
 
 #[derive(Debug)]
-enum Turn {
+enum PathTurn {
     Begin(String),
-    Member(Way, Arc<str>),
-    Element(Way, u64),
+    Member(AccessPath, Arc<str>),
+    Element(AccessPath, u64),
     /// To the members of what a pointer leads to.
-    Arrow(Way),
+    Arrow(AccessPath),
     /// To what a pointer leads to as a whole.
-    Star(Way),
+    Star(AccessPath),
     /// To what lies behind the structure that a pointer leads to.
-    Behind(Way),
+    Behind(AccessPath),
 }
 
-impl Turn {
+impl PathTurn {
     /// Takes the way before it away.
-    fn take_before(&mut self) -> Option<Way> {
+    fn take_before(&mut self) -> Option<AccessPath> {
         match std::mem::replace(self, Self::Begin(String::new())) {
             Self::Begin(_) => None,
             Self::Member(before, _)
@@ -36,44 +36,44 @@ impl Turn {
 }
 
 /// A way through a long list has as many turns as that: they are dropped one after the other, not one within the other.
-impl Drop for Way {
+impl Drop for AccessPath {
     fn drop(&mut self) {
-        let mut next = Rc::get_mut(&mut self.0).and_then(Turn::take_before);
+        let mut next = Rc::get_mut(&mut self.0).and_then(PathTurn::take_before);
         while let Some(mut way) = next {
-            next = Rc::get_mut(&mut way.0).and_then(Turn::take_before);
+            next = Rc::get_mut(&mut way.0).and_then(PathTurn::take_before);
         }
     }
 }
 
-impl Way {
+impl AccessPath {
     /// A variable, or what is told like one.
     pub fn begin(name: impl Into<String>) -> Self {
-        Self(Rc::new(Turn::Begin(name.into())))
+        Self(Rc::new(PathTurn::Begin(name.into())))
     }
 
     /// To a member; one without a name is nothing to tell of.
     pub fn member(&self, name: &Arc<str>) -> Self {
-        if name.is_empty() { self.clone() } else { Self(Rc::new(Turn::Member(self.clone(), Arc::clone(name)))) }
+        if name.is_empty() { self.clone() } else { Self(Rc::new(PathTurn::Member(self.clone(), Arc::clone(name)))) }
     }
 
     /// To an element of an array or a block.
     pub fn element(&self, index: u64) -> Self {
-        Self(Rc::new(Turn::Element(self.clone(), index)))
+        Self(Rc::new(PathTurn::Element(self.clone(), index)))
     }
 
     /// Along a pointer to a structure.
     pub fn arrow(&self) -> Self {
-        Self(Rc::new(Turn::Arrow(self.clone())))
+        Self(Rc::new(PathTurn::Arrow(self.clone())))
     }
 
     /// Along a pointer.
     pub fn star(&self) -> Self {
-        Self(Rc::new(Turn::Star(self.clone())))
+        Self(Rc::new(PathTurn::Star(self.clone())))
     }
 
     /// To the bytes behind the structure that a pointer leads to.
     pub fn behind(&self) -> Self {
-        Self(Rc::new(Turn::Behind(self.clone())))
+        Self(Rc::new(PathTurn::Behind(self.clone())))
     }
 
     /// As C writes it.
@@ -82,12 +82,12 @@ impl Way {
         let mut way = self;
         let mut text = loop {
             way = match &*way.0 {
-                Turn::Begin(name) => break name.clone(),
-                Turn::Member(before, _)
-                | Turn::Element(before, _)
-                | Turn::Arrow(before)
-                | Turn::Star(before)
-                | Turn::Behind(before) => {
+                PathTurn::Begin(name) => break name.clone(),
+                PathTurn::Member(before, _)
+                | PathTurn::Element(before, _)
+                | PathTurn::Arrow(before)
+                | PathTurn::Star(before)
+                | PathTurn::Behind(before) => {
                     turns.push(&*way.0);
                     before
                 }
@@ -95,17 +95,17 @@ impl Way {
         };
         for turn in turns.iter().rev() {
             match turn {
-                Turn::Begin(_) => {}
-                Turn::Member(_, name) => {
+                PathTurn::Begin(_) => {}
+                PathTurn::Member(_, name) => {
                     if !text.ends_with("->") {
                         text.push('.');
                     }
                     text.push_str(name);
                 }
-                Turn::Element(_, index) => text.extend(["[", &index.to_string(), "]"]),
-                Turn::Arrow(_) => text.push_str("->"),
-                Turn::Star(_) => text.insert(0, '*'),
-                Turn::Behind(_) => text = format!("({text} + 1)"),
+                PathTurn::Element(_, index) => text.extend(["[", &index.to_string(), "]"]),
+                PathTurn::Arrow(_) => text.push_str("->"),
+                PathTurn::Star(_) => text.insert(0, '*'),
+                PathTurn::Behind(_) => text = format!("({text} + 1)"),
             }
         }
         text
@@ -118,7 +118,7 @@ mod tests {
 
     #[test]
     fn a_way_through_a_long_list_needs_no_deep_stack() {
-        let mut way = Way::begin("list");
+        let mut way = AccessPath::begin("list");
         for _ in 0..1_000_000 {
             way = way.arrow();
         }
@@ -130,7 +130,7 @@ mod tests {
     #[test]
     fn a_way_is_written_as_c_writes_it() {
         let name = |name: &str| Arc::<str>::from(name);
-        let head = Way::begin("head");
+        let head = AccessPath::begin("head");
         assert_eq!(head.written(), "head");
         let next = head.arrow().member(&name("next"));
         assert_eq!(next.arrow().member(&name("")).member(&name("v")).element(3).written(), "head->next->v[3]");

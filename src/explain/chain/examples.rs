@@ -5,7 +5,7 @@ use crate::chain::model::Operator::{Add, Exceeds, IsSumPositive, Shift};
 use crate::chain::model::Statement::{AddCall, Assign, If, Nothing};
 use crate::chain::model::{Expression, Model, Pair, Program, Statement};
 use crate::chain::testing::{METHODS, chain_by};
-use crate::chain::{Chain, Definition, End, Executions, Goal, Point, Test, verify};
+use crate::chain::{AlignedPoint, CausalityTest, ChainEnd, Definition, Executions, FaultChain, Goal, verify};
 
 fn constant(value: i8) -> Expression {
     Expression(Constant(value), Add, Constant(0))
@@ -21,7 +21,7 @@ fn pair(failing: Program, reference: Program) -> Pair {
 }
 
 /// The sets, each with the step that it stands before.
-fn shown_sets(model: &Model, chain: &Chain, names: &[&str]) -> Vec<String> {
+fn shown_sets(model: &Model, chain: &FaultChain, names: &[&str]) -> Vec<String> {
     let sets = chain.sets.iter();
     sets.map(|(point, set)| format!("{}: {}", model.position(*point), shown(set, names))).collect()
 }
@@ -56,7 +56,7 @@ fn check_figure(is_reversed: bool, expected_sets: &[&str], expected_chain: &str)
         let chain = chain_by(&mut model, method, u64::MAX).unwrap();
         assert_eq!(shown_sets(&model, &chain, &NAMES), expected_sets, "{method:?}");
         assert_eq!(shown(&chain.definitions, &NAMES), expected_chain, "{method:?}");
-        assert_eq!(chain.end, End::Benign);
+        assert_eq!(chain.end, ChainEnd::Benign);
         assert_eq!(verify(&chain, &mut model).unwrap(), Ok(()));
     }
 }
@@ -73,7 +73,7 @@ fn the_red_chain_of_figure_1_is_found_where_t_comes_before_s() {
 }
 
 #[track_caller]
-fn check(pair: &Pair, expected_sets: &[&str], expected_end: End) {
+fn check(pair: &Pair, expected_sets: &[&str], expected_end: ChainEnd) {
     for method in METHODS {
         let mut model = Model::of(pair);
         let chain = chain_by(&mut model, method, u64::MAX).unwrap();
@@ -89,7 +89,7 @@ fn a_value_that_waits_for_a_call_is_followed_to_the_statement_that_read_it() {
         let main = vec![Assign(2, constant(x)), AddCall(0, read(2), 0), Nothing];
         Program(vec![main, vec![Assign(1, constant(1)), Assign(3, constant(1))]])
     };
-    check(&pair(program(5), program(3)), &["5: v0@4", "4: ", "2: v2@1", "1: "], End::Benign);
+    check(&pair(program(5), program(3)), &["5: v0@4", "4: ", "2: v2@1", "1: "], ChainEnd::Benign);
 }
 
 #[test]
@@ -97,7 +97,7 @@ fn an_omission_ends_the_chain_where_the_reference_overwrites_an_older_value() {
     let program =
         |omitted: Statement| Program(vec![vec![Assign(1, constant(3)), omitted, Nothing, Assign(0, read(1)), Nothing]]);
     let pair = pair(program(Nothing), program(Assign(1, constant(0))));
-    check(&pair, &["5: v0@4", "4: v1@1", "2: "], End::Benign);
+    check(&pair, &["5: v0@4", "4: v1@1", "2: "], ChainEnd::Benign);
 }
 
 #[test]
@@ -106,7 +106,7 @@ fn a_faulty_input_starts_the_chain() {
     let reference = (program, vec![0; 6]);
     let mut failing = reference.clone();
     failing.1[2] = 7;
-    check(&Pair { failing, reference }, &["4: v0@3", "3: v1@2", "2: v2@0"], End::Start);
+    check(&Pair { failing, reference }, &["4: v0@3", "3: v1@2", "2: v2@0"], ChainEnd::Start);
 }
 
 #[test]
@@ -133,27 +133,27 @@ impl Executions for Unreproducible {
         self.0
     }
 
-    fn position(&self, point: Point) -> u64 {
+    fn position(&self, point: AlignedPoint) -> u64 {
         u64::from(point.0) + 1
     }
 
-    fn faulty(&mut self, point: Point) -> Result<Vec<Definition>, String> {
-        let variable = crate::chain::Variable(0);
+    fn faulty(&mut self, point: AlignedPoint) -> Result<Vec<Definition>, String> {
+        let variable = crate::chain::PathVariable(0);
         Ok(vec![Definition { time: u64::from(point.0), variable }])
     }
 
-    fn induce(&mut self, test: &Test) -> Result<bool, String> {
+    fn induce(&mut self, test: &CausalityTest) -> Result<bool, String> {
         if test.goal != Goal::Failure {
             return Err("there is nothing else to induce".to_owned());
         }
         Ok(false)
     }
 
-    fn parent(&self, _: Point) -> Option<Point> {
+    fn parent(&self, _: AlignedPoint) -> Option<AlignedPoint> {
         None
     }
 
-    fn around(&mut self, _: Point) -> Result<Vec<Point>, Self::Error> {
+    fn around(&mut self, _: AlignedPoint) -> Result<Vec<AlignedPoint>, Self::Error> {
         Ok(Vec::new())
     }
 }
@@ -165,7 +165,7 @@ fn a_failure_that_does_not_come_about_again_gives_no_chain() {
             let mut executions = Unreproducible(n_points);
             let chain = chain_by(&mut executions, method, u64::MAX).unwrap();
             let expected =
-                Chain { definitions: Vec::new(), sets: Vec::new(), end: End::Stuck, n_tests: expected_tests };
+                FaultChain { definitions: Vec::new(), sets: Vec::new(), end: ChainEnd::Stuck, n_tests: expected_tests };
             assert_eq!(chain, expected);
             assert_eq!(verify(&chain, &mut executions).unwrap(), Ok(()));
         }

@@ -2,9 +2,9 @@
 
 /// An aligned point: the state of the failing run right before one of its steps. Index in the order of the failing run.
 #[derive(Copy, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub struct Point(pub u32);
+pub struct AlignedPoint(pub u32);
 
-impl Point {
+impl AlignedPoint {
     /// The next aligned point of the failing run, if there is one.
     pub(super) fn next(self) -> Self {
         Self(self.0 + 1)
@@ -18,7 +18,7 @@ impl Point {
 
 /// A variable: an interned path from a root (a global, a variable of a frame, the heap).
 #[derive(Copy, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub struct Variable(pub u32);
+pub struct PathVariable(pub u32);
 
 /// A value that a variable was given in the failing run. They are ordered by time.
 #[derive(Copy, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -28,7 +28,7 @@ pub struct Definition {
     /// A state at a point can hold the definition only if this is less than the position of the point.
     pub time: u64,
     /// What was written.
-    pub variable: Variable,
+    pub variable: PathVariable,
 }
 
 /// What a patched run is to bring about.
@@ -39,7 +39,7 @@ pub enum Goal {
     /// Part of the failing run's state at a later point.
     Set {
         /// Where.
-        point: Point,
+        point: AlignedPoint,
         /// What holds there: the same values, made at the same (aligned) steps. In temporal order.
         definitions: Vec<Definition>,
     },
@@ -47,9 +47,9 @@ pub enum Goal {
 
 /// A causality test: a question about one patched run.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
-pub struct Test {
+pub struct CausalityTest {
     /// Where the failing run is patched.
-    pub point: Point,
+    pub point: AlignedPoint,
     /// What keeps its faulty value; every other faulty variable is overwritten. In temporal order, part of the faulty state.
     pub retained: Vec<Definition>,
     /// What is then looked for.
@@ -73,24 +73,24 @@ pub trait Executions {
     fn n_points(&self) -> usize;
 
     /// The number of the step, counted from 1, that the point is right before. Strictly ascending.
-    fn position(&self, point: Point) -> u64;
+    fn position(&self, point: AlignedPoint) -> u64;
 
     /// The faulty state at a point, in a fixed order, each variable once; the earlier of two are the sooner retained.
     ///
     /// A variable is faulty if its value or its definition point differs from the reference's.
-    fn faulty(&mut self, point: Point) -> Result<Vec<Definition>, Self::Error>;
+    fn faulty(&mut self, point: AlignedPoint) -> Result<Vec<Definition>, Self::Error>;
 
     /// Runs the failing program on from the test's point, with everything faulty but `retained` overwritten by the
     /// reference's values. Returns whether the goal came about.
-    fn induce(&mut self, test: &Test) -> Result<bool, Self::Error>;
+    fn induce(&mut self, test: &CausalityTest) -> Result<bool, Self::Error>;
 
     /// The point whose step leads the innermost region (a call, an instance of a predicate) around the point's step; none
     /// at the root.
     ///
     /// It is earlier than the point, and all points between the two lie in its region. The iterations of one loop are siblings.
-    fn parent(&self, point: Point) -> Option<Point>;
+    fn parent(&self, point: AlignedPoint) -> Option<AlignedPoint>;
 
     /// Earlier points from where values may be pending at the point that no patch reaches, the latest first: the beginnings of the statements whose calls are
     /// under way there, those of the `return`s that came back to these statements already, and the last ones of the same function.
-    fn around(&mut self, point: Point) -> Result<Vec<Point>, Self::Error>;
+    fn around(&mut self, point: AlignedPoint) -> Result<Vec<AlignedPoint>, Self::Error>;
 }

@@ -2,20 +2,20 @@
 
 use std::collections::HashMap;
 
-use crate::chain::executions::{Definition, Executions, Point};
-use crate::chain::session::Session;
+use crate::chain::executions::{AlignedPoint, Definition, Executions};
+use crate::chain::session::ExecutionSession;
 
 /// The aligned points as a tree: a point's children are those in the region that its step leads.
-pub(super) struct Tree {
-    parents: Vec<Option<Point>>,
+pub(super) struct PointTree {
+    parents: Vec<Option<AlignedPoint>>,
     /// In the order of the run.
-    children: HashMap<Option<Point>, Vec<Point>>,
+    children: HashMap<Option<AlignedPoint>, Vec<AlignedPoint>>,
 }
 
-impl Tree {
+impl PointTree {
     pub(super) fn of(executions: &impl Executions) -> Self {
         let points =
-            (0..executions.n_points()).map(|point| Point(u32::try_from(point).expect("a point fits a `Point`")));
+            (0..executions.n_points()).map(|point| AlignedPoint(u32::try_from(point).expect("a point fits a `Point`")));
         let mut tree = Self { parents: Vec::new(), children: HashMap::new() };
         for point in points {
             let parent = executions.parent(point);
@@ -25,16 +25,16 @@ impl Tree {
         tree
     }
 
-    pub(super) fn parent(&self, point: Point) -> Option<Point> {
+    pub(super) fn parent(&self, point: AlignedPoint) -> Option<AlignedPoint> {
         self.parents[point.0 as usize]
     }
 
-    pub(super) fn children(&self, region: Option<Point>) -> &[Point] {
+    pub(super) fn children(&self, region: Option<AlignedPoint>) -> &[AlignedPoint] {
         self.children.get(&region).map_or(&[], Vec::as_slice)
     }
 
     /// The innermost region that holds both points, or that the earlier leads and the later is in.
-    fn common(&self, earlier: Point, later: Point) -> Option<Point> {
+    fn common(&self, earlier: AlignedPoint, later: AlignedPoint) -> Option<AlignedPoint> {
         let mut region = self.parent(later);
         while let Some(head) = region.filter(|head| *head > earlier) {
             region = self.parent(head);
@@ -45,7 +45,7 @@ impl Tree {
 }
 
 /// Answers whether the set is kept from a point on.
-pub(super) type IsKept<'a, E> = &'a mut dyn FnMut(Point) -> Result<bool, E>;
+pub(super) type IsKept<'a, E> = &'a mut dyn FnMut(AlignedPoint) -> Result<bool, E>;
 
 /// Finds the latest point from `first` on, before `current`, from which `set` is not kept until `current`.
 ///
@@ -59,11 +59,11 @@ pub(super) type IsKept<'a, E> = &'a mut dyn FnMut(Point) -> Result<bool, E>;
 /// where theirs computes a set at every midpoint; nothing is computed beyond the latest change, since the sets there depend on it;
 /// the iterations of a loop are siblings, where theirs nest, so that the way is not as long as the loop.
 pub(super) fn last_change_since<E: Executions>(
-    session: &mut Session<'_, E>,
-    first: Point,
-    current: Point,
+    session: &mut ExecutionSession<'_, E>,
+    first: AlignedPoint,
+    current: AlignedPoint,
     set: &[Definition],
-) -> Result<Point, E::Error> {
+) -> Result<AlignedPoint, E::Error> {
     let tree = session.tree();
     let is_kept: IsKept<'_, E::Error> = &mut |point| Ok(point > first && session.keeps(set, point, current)?);
     let mut frontier = current;
@@ -77,11 +77,11 @@ pub(super) fn last_change_since<E: Executions>(
 
 /// Goes on inside the region that `lost` leads, before `frontier`.
 pub(super) fn descend<E>(
-    tree: &Tree,
-    mut lost: Point,
-    mut frontier: Point,
+    tree: &PointTree,
+    mut lost: AlignedPoint,
+    mut frontier: AlignedPoint,
     is_kept: IsKept<'_, E>,
-) -> Result<Point, E> {
+) -> Result<AlignedPoint, E> {
     while let Some(inner) = last_lost(tree.children(Some(lost)), &mut frontier, is_kept)? {
         lost = inner;
     }
@@ -90,10 +90,10 @@ pub(super) fn descend<E>(
 
 /// The last of the `siblings` before `frontier` from which the set is not kept. Moves `frontier` to the sibling after it.
 pub(super) fn last_lost<E>(
-    siblings: &[Point],
-    frontier: &mut Point,
+    siblings: &[AlignedPoint],
+    frontier: &mut AlignedPoint,
     is_kept: IsKept<'_, E>,
-) -> Result<Option<Point>, E> {
+) -> Result<Option<AlignedPoint>, E> {
     let (mut begin, mut end) = (0, siblings.partition_point(|sibling| *sibling < *frontier));
     while begin < end {
         let middle = begin.midpoint(end);

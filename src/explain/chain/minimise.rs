@@ -2,8 +2,8 @@
 
 use std::collections::HashSet;
 
-use crate::chain::executions::{Definition, Executions, Goal, Point, Test};
-use crate::chain::session::Session;
+use crate::chain::executions::{AlignedPoint, CausalityTest, Definition, Executions, Goal};
+use crate::chain::session::ExecutionSession;
 
 /// Finds a minimal set of faulty definitions at `point` that induces `goal`, in temporal order.
 ///
@@ -20,8 +20,8 @@ use crate::chain::session::Session;
 /// is to be induced is tried first, since it need not be the only minimal one; divide and conquer comes before delta
 /// debugging, because a set is small and found in fewer tests so.
 pub(super) fn inducing_set<E: Executions>(
-    session: &mut Session<'_, E>,
-    point: Point,
+    session: &mut ExecutionSession<'_, E>,
+    point: AlignedPoint,
     goal: &Goal,
 ) -> Result<Option<Vec<Definition>>, E::Error> {
     let faulty = session.faulty(point)?;
@@ -35,7 +35,7 @@ pub(super) fn inducing_set<E: Executions>(
         retained.sort_unstable();
         retained
     };
-    let test = |added: &[Definition]| Test { point, retained: with_base(added), goal: goal.clone() };
+    let test = |added: &[Definition]| CausalityTest { point, retained: with_base(added), goal: goal.clone() };
     let added = minimal(&rest, &mut |added| session.ask(test(added)))?;
     Ok(added.map(|added| with_base(&added)))
 }
@@ -123,12 +123,12 @@ mod tests {
     use std::convert::Infallible;
 
     use super::{Definition, minimal};
-    use crate::chain::executions::Variable;
+    use crate::chain::executions::PathVariable;
 
     const N: u32 = 6;
 
     fn whole() -> Vec<Definition> {
-        (0..N).map(|variable| Definition { time: u64::from(N - variable), variable: Variable(variable) }).collect()
+        (0..N).map(|variable| Definition { time: u64::from(N - variable), variable: PathVariable(variable) }).collect()
     }
 
     fn bits(part: &[Definition]) -> u32 {

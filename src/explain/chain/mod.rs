@@ -28,14 +28,14 @@ mod properties;
 #[cfg(test)]
 mod testing;
 
-pub use crate::chain::executions::{Definition, Executions, Goal, Point, Test, Variable};
+pub use crate::chain::executions::{AlignedPoint, CausalityTest, Definition, Executions, Goal, PathVariable};
 pub use crate::chain::verify::verify;
 
-use crate::chain::session::Session;
+use crate::chain::session::ExecutionSession;
 
 /// What explains a failure.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Chain {
+pub struct FaultChain {
     /// The definitions of all sets, in temporal order, without repetition.
     pub definitions: Vec<Definition>,
     /// The failure-inducing set at each point where it changed, the last point first; each in temporal order.
@@ -45,16 +45,16 @@ pub struct Chain {
     /// - An empty set ends the chain, or stands where values were pending that no patch reaches: then the set after it, from
     ///   the beginning of a statement that was under way, induces what the empty one induces.
     /// - The same set may stand twice in a row: it is kept from point to point, but not all the way at once.
-    pub sets: Vec<(Point, Vec<Definition>)>,
+    pub sets: Vec<(AlignedPoint, Vec<Definition>)>,
     /// Why the chain begins where it does.
-    pub end: End,
+    pub end: ChainEnd,
     /// The number of different causality tests.
     pub n_tests: u64,
 }
 
 /// Why a chain begins where it does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum End {
+pub enum ChainEnd {
     /// Nothing faulty is needed at the point of the last, empty set: what follows is made from benign state.
     ///
     /// If the first definition is of an earlier time than that point's position, it was right until the reference went on to
@@ -69,14 +69,18 @@ pub enum End {
 }
 
 /// Finds the latest point before another one at which a set changes, if there is one.
-type LastChange<E> = fn(&mut Session<'_, E>, Point, &[Definition]) -> Result<Option<Point>, <E as Executions>::Error>;
+type LastChange<E> = fn(
+    &mut ExecutionSession<'_, E>,
+    AlignedPoint,
+    &[Definition],
+) -> Result<Option<AlignedPoint>, <E as Executions>::Error>;
 
 /// Computes a failure-inducing chain.
 ///
 /// - `max_tests`: no further set is looked for once so many tests were used. What is found by then is the end of the chain that
 ///   would be found without this limit.
 /// - Result: each set is 1-minimal, and each follows from the one before it in time, which [`verify`](fn@verify) asks again. A chain
-///   without definitions and with [`End::Benign`] says that the failure is made after the last point, from benign state.
+///   without definitions and with [`ChainEnd::Benign`] says that the failure is made after the last point, from benign state.
 ///
 /// A set need not be unique (their property 1). What is taken is a function of the answers alone: the present set if it still
 /// induces, else the one that [`Executions::faulty`]'s order favours.
@@ -86,12 +90,12 @@ type LastChange<E> = fn(&mut Session<'_, E>, Point, &[Definition]) -> Result<Opt
 /// nothing seems to be needed. The chain goes on from the first of these points where something is. (Not in the paper, whose states hold
 /// whole variables only.)
 ///
-/// When the executions are stopped ([`Executions::is_stopped`]), the sets that were found by then are the result, with [`End::Unfinished`]. They may
+/// When the executions are stopped ([`Executions::is_stopped`]), the sets that were found by then are the result, with [`ChainEnd::Unfinished`]. They may
 /// be none at all.
 ///
 /// Cost in tests, c = changes of the set: c minimal sets (a few tests each, about 2 log2 n for each definition found among n faulty
 /// ones), and between the changes one, or log2 of the siblings in every region on the way where the leap is not valid.
-pub fn compute<E: Executions>(executions: &mut E, max_tests: u64) -> Result<Chain, E::Error> {
+pub fn compute<E: Executions>(executions: &mut E, max_tests: u64) -> Result<FaultChain, E::Error> {
     compute_by(executions, dependence::last_change, max_tests)
 }
 
@@ -99,9 +103,9 @@ fn compute_by<E: Executions>(
     executions: &mut E,
     last_change: LastChange<E>,
     max_tests: u64,
-) -> Result<Chain, E::Error> {
+) -> Result<FaultChain, E::Error> {
     let n_points = u32::try_from(executions.n_points()).expect("every point fits a `Point`");
-    let mut session = Session::new(executions);
+    let mut session = ExecutionSession::new(executions);
     let mut sets = Vec::new();
     let end = match search(&mut session, n_points, last_change, max_tests, &mut sets) {
         Err(_) if session.executions().is_stopped() => {
@@ -109,34 +113,34 @@ fn compute_by<E: Executions>(
             while sets.last().is_some_and(|(_, set)| set.is_empty()) {
                 sets.pop();
             }
-            End::Unfinished
+            ChainEnd::Unfinished
         }
         searched => searched?,
     };
-    Ok(Chain { definitions: definitions(&sets), sets, end, n_tests: session.n_tests() })
+    Ok(FaultChain { definitions: definitions(&sets), sets, end, n_tests: session.n_tests() })
 }
 
 /// Finds the sets, the last point first, and why they end.
 fn search<E: Executions>(
-    session: &mut Session<'_, E>,
+    session: &mut ExecutionSession<'_, E>,
     n_points: u32,
     last_change: LastChange<E>,
     max_tests: u64,
-    sets: &mut Vec<(Point, Vec<Definition>)>,
-) -> Result<End, E::Error> {
+    sets: &mut Vec<(AlignedPoint, Vec<Definition>)>,
+) -> Result<ChainEnd, E::Error> {
     let mut goal = Goal::Failure;
-    let mut next = n_points.checked_sub(1).map(Point);
+    let mut next = n_points.checked_sub(1).map(AlignedPoint);
     loop {
-        let Some(mut point) = next else { return Ok(if sets.is_empty() { End::Stuck } else { End::Start }) };
-        let Some(mut set) = minimise::inducing_set(session, point, &goal)? else { return Ok(End::Stuck) };
+        let Some(mut point) = next else { return Ok(if sets.is_empty() { ChainEnd::Stuck } else { ChainEnd::Start }) };
+        let Some(mut set) = minimise::inducing_set(session, point, &goal)? else { return Ok(ChainEnd::Stuck) };
         if set.is_empty() {
             sets.push((point, set));
-            let Some(around) = pending_set(session, point, &goal)? else { return Ok(End::Benign) };
+            let Some(around) = pending_set(session, point, &goal)? else { return Ok(ChainEnd::Benign) };
             (point, set) = around;
         }
         sets.push((point, set.clone()));
         if session.n_tests() >= max_tests {
-            return Ok(End::Unfinished);
+            return Ok(ChainEnd::Unfinished);
         }
         next = last_change(session, point, &set)?;
         if let Some(change) = next {
@@ -147,10 +151,10 @@ fn search<E: Executions>(
 
 /// The set that induces `goal` from the beginning of a statement that is under way at `point`, where none is needed any more.
 fn pending_set<E: Executions>(
-    session: &mut Session<'_, E>,
-    point: Point,
+    session: &mut ExecutionSession<'_, E>,
+    point: AlignedPoint,
     goal: &Goal,
-) -> Result<Option<(Point, Vec<Definition>)>, E::Error> {
+) -> Result<Option<(AlignedPoint, Vec<Definition>)>, E::Error> {
     for around in session.around(point)?.into_iter().filter(|around| *around < point) {
         if let Some(set) = minimise::inducing_set(session, around, goal)?.filter(|set| !set.is_empty()) {
             return Ok(Some((around, set)));
@@ -160,7 +164,7 @@ fn pending_set<E: Executions>(
 }
 
 /// All definitions of the sets, in temporal order.
-fn definitions(sets: &[(Point, Vec<Definition>)]) -> Vec<Definition> {
+fn definitions(sets: &[(AlignedPoint, Vec<Definition>)]) -> Vec<Definition> {
     let mut definitions: Vec<_> = sets.iter().flat_map(|(_, set)| set).copied().collect();
     definitions.sort_unstable();
     definitions.dedup();

@@ -5,7 +5,7 @@ use std::rc::Rc;
 
 use proptest::prelude::*;
 
-use crate::chain::{Definition, Executions, Goal, Point, Test, Variable};
+use crate::chain::{AlignedPoint, CausalityTest, Definition, Executions, Goal, PathVariable};
 
 pub(super) const N_VARIABLES: u8 = 6;
 
@@ -243,22 +243,22 @@ impl Model {
             && self.reference.steps.len() < MAX_STEPS
     }
 
-    fn point_of(&self, number: u64) -> Option<Point> {
+    fn point_of(&self, number: u64) -> Option<AlignedPoint> {
         let number = usize::try_from(number - 1).unwrap();
         let point = self.aligned.binary_search_by_key(&number, |(failing, _)| *failing).ok()?;
-        Some(Point(u32::try_from(point).unwrap()))
+        Some(AlignedPoint(u32::try_from(point).unwrap()))
     }
 
-    fn step(&self, point: Point) -> &Step {
+    fn step(&self, point: AlignedPoint) -> &Step {
         &self.failing.steps[self.aligned[point.0 as usize].0]
     }
 
     /// Whether the goal of a test comes about.
-    pub(super) fn induces(&self, test: &Test) -> bool {
+    pub(super) fn induces(&self, test: &CausalityTest) -> bool {
         let (number, peer) = self.aligned[test.point.0 as usize];
         let benign = &self.reference.steps[peer].before;
         let is_retained = |variable: usize, time: u64| {
-            test.retained.contains(&Definition { time, variable: Variable(u32::try_from(variable).unwrap()) })
+            test.retained.contains(&Definition { time, variable: PathVariable(u32::try_from(variable).unwrap()) })
         };
         let faulty = self.failing.steps[number].before.iter().zip(benign).enumerate();
         let patch: Vec<(usize, Value)> = faulty
@@ -297,18 +297,18 @@ impl Executions for Model {
         self.aligned.len()
     }
 
-    fn position(&self, point: Point) -> u64 {
+    fn position(&self, point: AlignedPoint) -> u64 {
         self.aligned[point.0 as usize].0 as u64 + 1
     }
 
-    fn faulty(&mut self, point: Point) -> Result<Vec<Definition>, String> {
+    fn faulty(&mut self, point: AlignedPoint) -> Result<Vec<Definition>, String> {
         let benign = &self.reference.steps[self.aligned[point.0 as usize].1].before;
         let values = self.step(point).before.iter().zip(benign).enumerate();
         let mut faulty: Vec<_> = values
             .filter(|(_, (failing, benign))| !is_same(failing, benign))
             .map(|(variable, (failing, _))| Definition {
                 time: failing.time,
-                variable: Variable(u32::try_from(variable).unwrap()),
+                variable: PathVariable(u32::try_from(variable).unwrap()),
             })
             .collect();
         if self.is_reversed {
@@ -317,7 +317,7 @@ impl Executions for Model {
         Ok(faulty)
     }
 
-    fn induce(&mut self, test: &Test) -> Result<bool, String> {
+    fn induce(&mut self, test: &CausalityTest) -> Result<bool, String> {
         let faulty = self.faulty(test.point)?;
         if !test.retained.iter().all(|definition| faulty.contains(definition)) {
             return Err(format!("{test:?} retains what is not faulty"));
@@ -332,12 +332,12 @@ impl Executions for Model {
         Ok(self.induces(test))
     }
 
-    fn parent(&self, point: Point) -> Option<Point> {
+    fn parent(&self, point: AlignedPoint) -> Option<AlignedPoint> {
         let (number, _) = *self.step(point).regions.last()?;
         self.point_of(number)
     }
 
-    fn around(&mut self, point: Point) -> Result<Vec<Point>, Self::Error> {
+    fn around(&mut self, point: AlignedPoint) -> Result<Vec<AlignedPoint>, Self::Error> {
         let calls = self.step(point).regions.iter().rev().filter(|(_, is_call)| *is_call);
         Ok(calls.filter_map(|(number, _)| self.point_of(*number)).collect())
     }

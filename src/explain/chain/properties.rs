@@ -7,51 +7,52 @@ use proptest::test_runner::{RngSeed, TestRunner};
 use crate::chain::model::{Model, pair};
 use crate::chain::session::keeping;
 use crate::chain::testing::{ChainMethod, METHODS, chain_by};
-use crate::chain::{Chain, Definition, End, Executions, Goal, Point, Test, definitions, verify};
+use crate::chain::{
+    AlignedPoint, CausalityTest, ChainEnd, Definition, Executions, FaultChain, Goal, definitions, verify,
+};
 
-fn chain(model: &mut Model, method: ChainMethod) -> Chain {
+fn chain(model: &mut Model, method: ChainMethod) -> FaultChain {
     chain_by(model, method, u64::MAX).unwrap()
 }
 
 /// Whether `set` is faulty at `point` and from there leads to itself at `until`.
-fn is_kept(model: &mut Model, set: &[Definition], point: Point, until: Point) -> bool {
+fn is_kept(model: &mut Model, set: &[Definition], point: AlignedPoint, until: AlignedPoint) -> bool {
     let faulty = model.faulty(point).unwrap();
     set.iter().all(|definition| faulty.contains(definition)) && model.induces(&keeping(set, point, until))
 }
 
 /// Whether stability holds along a linear chain: each set is kept all the way to its own point from those points, and no
 /// others, at which it is kept point by point.
-fn is_stable(model: &mut Model, chain: &Chain) -> bool {
+fn is_stable(model: &mut Model, chain: &FaultChain) -> bool {
     chain.sets.iter().enumerate().filter(|(_, (_, set))| set.iter().any(|definition| definition.time > 0)).all(
         |(index, (current, set))| {
             let change = chain.sets.get(index + 1).map(|(point, _)| *point);
             (0..current.0)
-                .map(Point)
+                .map(AlignedPoint)
                 .all(|point| is_kept(model, set, point, *current) == change.is_none_or(|change| point > change))
         },
     )
 }
 
 /// Whether each set is lost right at its latest definition.
-fn is_lost_at_definitions(model: &Model, chain: &Chain) -> bool {
+fn is_lost_at_definitions(model: &Model, chain: &FaultChain) -> bool {
     chain.sets.windows(2).all(|pair| {
         let ((_, set), (change, _)) = (&pair[0], &pair[1]);
-        set.iter()
-            .map(|definition| definition.time)
-            .max()
-            .is_none_or(|latest| model.position(*change) <= latest && latest < model.position(Point(change.0 + 1)))
+        set.iter().map(|definition| definition.time).max().is_none_or(|latest| {
+            model.position(*change) <= latest && latest < model.position(AlignedPoint(change.0 + 1))
+        })
     })
 }
 
 /// The goal of each set of a chain.
-fn goals(chain: &Chain) -> Vec<Goal> {
+fn goals(chain: &FaultChain) -> Vec<Goal> {
     let mut goals = vec![Goal::Failure];
     for pair in chain.sets.windows(2) {
         let ((_, set), (point, _)) = (&pair[0], &pair[1]);
         goals.push(if set.is_empty() {
             goals.last().unwrap().clone()
         } else {
-            Goal::Set { point: Point(point.0 + 1), definitions: set.clone() }
+            Goal::Set { point: AlignedPoint(point.0 + 1), definitions: set.clone() }
         });
     }
     goals
@@ -82,7 +83,7 @@ proptest! {
         for method in METHODS {
             let chain = chain(&mut model, method);
             prop_assert_eq!(verify(&chain, &mut model).unwrap(), Ok(()), "{:?}: {:?}", method, chain);
-            prop_assert_ne!(chain.end, End::Stuck);
+            prop_assert_ne!(chain.end, ChainEnd::Stuck);
         }
     }
 
@@ -92,7 +93,7 @@ proptest! {
         for method in METHODS {
             let chain = chain(&mut model, method);
             for ((point, set), goal) in chain.sets.iter().zip(goals(&chain)) {
-                let is_inducing = |retained: Vec<Definition>| model.induces(&Test { point: *point, retained, goal: goal.clone() });
+                let is_inducing = |retained: Vec<Definition>| model.induces(&CausalityTest { point: *point, retained, goal: goal.clone() });
                 prop_assert!(is_inducing(set.clone()));
                 for one in set {
                     prop_assert!(!is_inducing(set.iter().copied().filter(|other| other != one).collect()));
@@ -117,10 +118,10 @@ proptest! {
             let mut model = Model::of(&pair);
             let part = chain_by(&mut model, method, max_tests).unwrap();
             prop_assert!(whole.sets.starts_with(&part.sets));
-            prop_assert_eq!(part.end == End::Unfinished, part != whole);
+            prop_assert_eq!(part.end == ChainEnd::Unfinished, part != whole);
             prop_assert_eq!(verify(&part, &mut model).unwrap(), Ok(()));
             // Only the search for the last set goes beyond the limit.
-            prop_assert!(part.end != End::Unfinished || part.n_tests >= max_tests);
+            prop_assert!(part.end != ChainEnd::Unfinished || part.n_tests >= max_tests);
         }
     }
 
@@ -132,7 +133,7 @@ proptest! {
             model.n_answered = n_answered;
             let part = chain(&mut model, method);
             prop_assert!(whole.sets.starts_with(&part.sets));
-            prop_assert_eq!(part.end == End::Unfinished, (n_answered as u64) < whole.n_tests);
+            prop_assert_eq!(part.end == ChainEnd::Unfinished, (n_answered as u64) < whole.n_tests);
             prop_assert_eq!(verify(&part, &mut Model::of(&pair)).unwrap(), Ok(()));
         }
     }
@@ -147,17 +148,17 @@ struct Counts {
     linear: u64,
     hierarchical: u64,
     dependence: u64,
-    /// [`End::Start`], [`End::Benign`].
+    /// [`ChainEnd::Start`], [`ChainEnd::Benign`].
     ends: [usize; 2],
     pending: usize,
 }
 
 /// Whether no proper part of any set does what the set does.
-fn is_minimal(model: &Model, chain: &Chain) -> bool {
+fn is_minimal(model: &Model, chain: &FaultChain) -> bool {
     chain.sets.iter().zip(goals(chain)).all(|((point, set), goal)| {
         (0..(1_u32 << set.len()) - 1).all(|part| {
             let retained = (0..set.len()).filter(|index| part >> index & 1 == 1).map(|index| set[index]).collect();
-            !model.induces(&Test { point: *point, retained, goal: goal.clone() })
+            !model.induces(&CausalityTest { point: *point, retained, goal: goal.clone() })
         })
     })
 }
@@ -178,7 +179,7 @@ fn most_sets_are_stable_and_leaps_take_fewer_tests() {
         counts.linear += linear.n_tests;
         counts.hierarchical += hierarchical.n_tests;
         counts.dependence += dependence.n_tests;
-        counts.ends[usize::from(linear.end == End::Benign)] += 1;
+        counts.ends[usize::from(linear.end == ChainEnd::Benign)] += 1;
         counts.pending += usize::from(linear.sets.iter().rev().skip(1).any(|(_, set)| set.is_empty()));
     }
     // Sets need not be stable: see the module's documentation.
@@ -201,13 +202,13 @@ fn a_doctored_chain_is_not_verified() {
         let doctored = |set: Vec<Definition>| {
             let mut sets = found.sets.clone();
             sets[0].1 = set;
-            Chain { definitions: definitions(&sets), sets, ..found.clone() }
+            FaultChain { definitions: definitions(&sets), sets, ..found.clone() }
         };
         let mut larger = [&set[..], &[more]].concat();
         larger.sort_unstable();
         assert!(verify(&doctored(larger), &mut model).unwrap().is_err());
         assert!(verify(&doctored(set[1..].to_vec()), &mut model).unwrap().is_err());
-        assert!(verify(&Chain { definitions: vec![more], ..found.clone() }, &mut model).unwrap().is_err());
+        assert!(verify(&FaultChain { definitions: vec![more], ..found.clone() }, &mut model).unwrap().is_err());
         n_doctored += 1;
     }
 }

@@ -1,9 +1,9 @@
 //! The ways to find where a set changes: that of the program, and slower ones that tests compare it with.
 
-use crate::chain::executions::{Definition, Executions, Point};
+use crate::chain::executions::{AlignedPoint, Definition, Executions};
 use crate::chain::hierarchical::{IsKept, descend, last_lost};
-use crate::chain::session::Session;
-use crate::chain::{Chain, LastChange, compute_by, dependence};
+use crate::chain::session::ExecutionSession;
+use crate::chain::{FaultChain, LastChange, compute_by, dependence};
 
 /// A way.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -20,7 +20,11 @@ pub enum ChainMethod {
 pub const METHODS: [ChainMethod; 3] = [ChainMethod::Linear, ChainMethod::Hierarchical, ChainMethod::Dependence];
 
 /// A chain by one of these ways.
-pub fn chain_by<E: Executions>(executions: &mut E, method: ChainMethod, max_tests: u64) -> Result<Chain, E::Error> {
+pub fn chain_by<E: Executions>(
+    executions: &mut E,
+    method: ChainMethod,
+    max_tests: u64,
+) -> Result<FaultChain, E::Error> {
     let last_change: LastChange<E> = match method {
         ChainMethod::Linear => last_of_all,
         ChainMethod::Hierarchical => last_in_regions,
@@ -33,11 +37,11 @@ pub fn chain_by<E: Executions>(executions: &mut E, method: ChainMethod, max_test
 ///
 /// Source: Sumner and Zhang, definition 5, taken literally.
 fn last_of_all<E: Executions>(
-    session: &mut Session<'_, E>,
-    current: Point,
+    session: &mut ExecutionSession<'_, E>,
+    current: AlignedPoint,
     set: &[Definition],
-) -> Result<Option<Point>, E::Error> {
-    for point in (0..current.0).rev().map(Point) {
+) -> Result<Option<AlignedPoint>, E::Error> {
+    for point in (0..current.0).rev().map(AlignedPoint) {
         if !session.keeps(set, point, point.next())? {
             return Ok(Some(point));
         }
@@ -54,10 +58,10 @@ fn last_of_all<E: Executions>(
 ///
 /// Source: Sumner and Zhang, algorithm 1. Deviations: those of [`last_change_since`](super::hierarchical::last_change_since).
 fn last_in_regions<E: Executions>(
-    session: &mut Session<'_, E>,
-    current: Point,
+    session: &mut ExecutionSession<'_, E>,
+    current: AlignedPoint,
     set: &[Definition],
-) -> Result<Option<Point>, E::Error> {
+) -> Result<Option<AlignedPoint>, E::Error> {
     let tree = session.tree();
     let is_kept: IsKept<'_, E::Error> = &mut |point| session.keeps(set, point, current);
     let mut frontier = current;

@@ -1,12 +1,12 @@
 //! A chain, asked once more.
 
-use crate::chain::executions::{Definition, Executions, Goal, Point, Test};
+use crate::chain::executions::{AlignedPoint, CausalityTest, Definition, Executions, Goal};
 use crate::chain::session::keeping;
-use crate::chain::{Chain, End, definitions};
+use crate::chain::{ChainEnd, FaultChain, definitions};
 
 /// Checks a chain by testing its sets again, whichever method computed it.
 ///
-/// - Every set is faulty at its point, induces the set before it in [`Chain::sets`] (or the failure), and without any
+/// - Every set is faulty at its point, induces the set before it in [`FaultChain::sets`] (or the failure), and without any
 ///   one of its definitions does not.
 /// - Between the points where it changed a set is kept: it induces itself, over the whole distance at once or, if that
 ///   fails, over each half.
@@ -14,16 +14,16 @@ use crate::chain::{Chain, End, definitions};
 /// Returns the first property that does not hold, as a sentence for a person.
 ///
 /// Cost: for each set 1 test, 1 for each of its definitions, and 1 to 2n - 1 to see that it is kept over n points.
-pub fn verify<E: Executions>(chain: &Chain, executions: &mut E) -> Result<Result<(), String>, E::Error> {
+pub fn verify<E: Executions>(chain: &FaultChain, executions: &mut E) -> Result<Result<(), String>, E::Error> {
     if definitions(&chain.sets) != chain.definitions {
         return Ok(Err("the definitions of the chain are not those of its sets".to_owned()));
     }
     let is_benign = chain.sets.last().is_some_and(|(_, set)| set.is_empty());
-    if is_benign != (chain.end == End::Benign) {
+    if is_benign != (chain.end == ChainEnd::Benign) {
         return Ok(Err("a chain that ends in benign state has an empty set there, and no other has".to_owned()));
     }
     let mut goal = Goal::Failure;
-    let mut later: Option<(Point, &[Definition])> = None;
+    let mut later: Option<(AlignedPoint, &[Definition])> = None;
     for (point, set) in &chain.sets {
         let point = *point;
         if let Some((until, kept)) = later {
@@ -46,7 +46,7 @@ pub fn verify<E: Executions>(chain: &Chain, executions: &mut E) -> Result<Result
 
 /// Whether `set` is faulty at `point`, induces `goal`, and is 1-minimal in that.
 fn check<E: Executions>(
-    point: Point,
+    point: AlignedPoint,
     set: &[Definition],
     goal: &Goal,
     executions: &mut E,
@@ -55,7 +55,7 @@ fn check<E: Executions>(
     if let Some(benign) = set.iter().find(|definition| !faulty.contains(definition)) {
         return Ok(Err(format!("what is defined at step {} is not faulty at point {}", benign.time, point.0)));
     }
-    let test = |retained: Vec<Definition>| Test { point, retained, goal: goal.clone() };
+    let test = |retained: Vec<Definition>| CausalityTest { point, retained, goal: goal.clone() };
     let without = |index: usize| test([&set[..index], &set[index + 1..]].concat());
     if !executions.induce(&test(set.to_vec()))? {
         return Ok(Err(format!("the set of point {} does not induce what comes after it", point.0)));
@@ -74,8 +74,8 @@ fn check<E: Executions>(
 /// Whether `set` leads from `point` to itself at `until`, at once or over points in between.
 fn is_kept<E: Executions>(
     set: &[Definition],
-    point: Point,
-    until: Point,
+    point: AlignedPoint,
+    until: AlignedPoint,
     executions: &mut E,
 ) -> Result<bool, E::Error> {
     if point == until {
@@ -88,6 +88,6 @@ fn is_kept<E: Executions>(
     if executions.induce(&keeping(set, point, until))? {
         return Ok(true);
     }
-    let middle = Point(point.0.midpoint(until.0));
+    let middle = AlignedPoint(point.0.midpoint(until.0));
     Ok(middle != point && is_kept(set, middle, until, executions)? && is_kept(set, point, middle, executions)?)
 }

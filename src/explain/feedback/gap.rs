@@ -6,9 +6,9 @@
 use std::collections::HashSet;
 
 use crate::feedback::suspects::Weights;
-use crate::feedback::table::Table;
-use crate::feedback::{Feedback, Judged, control};
-use idd_trace::dependence::{Dependences, Kind};
+use crate::feedback::table::StepTable;
+use crate::feedback::{Feedback, JudgedStep, control};
+use idd_trace::dependence::{DependenceKind, Dependences};
 use idd_trace::step::Step;
 
 /// The steps of a gap that are suspected, at most.
@@ -29,7 +29,7 @@ pub struct Gap {
 }
 
 /// The lines with the calls and loops around a step.
-fn around(table: &Table, step: Step) -> HashSet<Step> {
+fn around(table: &StepTable, step: Step) -> HashSet<Step> {
     std::iter::successors(table.parent(step), |step| table.parent(*step)).map(|step| table.shown(step)).collect()
 }
 
@@ -38,13 +38,13 @@ fn around(table: &Table, step: Step) -> HashSet<Step> {
 ///
 /// Of a step that should not run, although it should be come to as far as its decision or its call says, the same holds: what
 /// ran before it should have left the method.
-pub fn find(both: (&Dependences, &Table), judged: &[Judged]) -> Option<Gap> {
+pub fn find(both: (&Dependences, &StepTable), judged: &[JudgedStep]) -> Option<Gap> {
     let table = both.1;
     let is_right = |maker: &Step| {
         let step = table.shown(*maker);
         judged.iter().any(|answer| answer.step == step && answer.feedback == Feedback::Correct)
     };
-    let of_answer = |answer: &Judged| {
+    let of_answer = |answer: &JudgedStep| {
         let wrong = match &answer.feedback {
             Feedback::WrongPath => return left(both, judged, answer.step),
             Feedback::WrongValue(wrong) => wrong,
@@ -67,7 +67,7 @@ pub fn find(both: (&Dependences, &Table), judged: &[Judged]) -> Option<Gap> {
     };
     // The first wrong step is not after the earliest one that is known to be wrong. Of a call around the gap that is not known:
     // what it returned may be wrong.
-    let is_wrong = |answer: &&Judged| matches!(answer.feedback, Feedback::WrongValue(_) | Feedback::WrongPath);
+    let is_wrong = |answer: &&JudgedStep| matches!(answer.feedback, Feedback::WrongValue(_) | Feedback::WrongPath);
     let cut = |gap: Gap| {
         let around = around(table, gap.wrong);
         let wrong = judged.iter().filter(is_wrong).map(|answer| answer.step);
@@ -80,7 +80,7 @@ pub fn find(both: (&Dependences, &Table), judged: &[Judged]) -> Option<Gap> {
 
 /// The gap before a step that should not run, if nothing decided for it, or what did is right: in the latest call beside it
 /// that has steps which were not judged, something should have thrown an exception.
-fn left(both: (&Dependences, &Table), judged: &[Judged], wrong: Step) -> Option<Gap> {
+fn left(both: (&Dependences, &StepTable), judged: &[JudgedStep], wrong: Step) -> Option<Gap> {
     let table = both.1;
     let of = |step: Step| judged.iter().filter(move |answer| answer.step == step && answer.is_clear());
     if let Some(decider) = control(both, wrong)
@@ -100,10 +100,10 @@ fn left(both: (&Dependences, &Table), judged: &[Judged], wrong: Step) -> Option<
 }
 
 /// The statements of the decisions that could have led to other values of what wrong steps use.
-fn skipping((graph, table): (&Dependences, &Table), judged: &[Judged]) -> HashSet<u32> {
+fn skipping((graph, table): (&Dependences, &StepTable), judged: &[JudgedStep]) -> HashSet<u32> {
     let wrong = judged.iter().filter(|answer| matches!(answer.feedback, Feedback::WrongValue(_)));
     let makers = wrong.flat_map(|answer| table.members(answer.step)).flat_map(|step| graph.makers(step));
-    let decisions = makers.filter(|(_, kind)| *kind == Kind::Potential);
+    let decisions = makers.filter(|(_, kind)| *kind == DependenceKind::Potential);
     decisions.map(|(decision, _)| table.statement(table.shown(decision))).collect()
 }
 
@@ -111,7 +111,7 @@ impl Gap {
     /// How suspicious its steps are, beside all others together; ascending.
     ///
     /// Cost: a look at the edges of at most [`MAX_STEPS`] steps.
-    pub fn shares(self, both: (&Dependences, &Table), judged: &[Judged], by: Weights) -> Vec<(Step, f64)> {
+    pub fn shares(self, both: (&Dependences, &StepTable), judged: &[JudgedStep], by: Weights) -> Vec<(Step, f64)> {
         let table = both.1;
         let is_judged = |step: &Step| judged.iter().any(|answer| answer.step == *step && answer.is_clear());
         let inside = (self.right.0 + 1..self.wrong.0).map(Step);
@@ -121,7 +121,7 @@ impl Gap {
         let Some(outer) = inside.iter().map(|(step, _)| table.level(*step)).min() else { return Vec::new() };
         let skipping = skipping(both, judged);
         // A step that should run confirms the decision because of which it runs, and so the path of the steps beside it.
-        let is_on_path = |answer: &&Judged| answer.is_clear() && answer.feedback != Feedback::WrongPath;
+        let is_on_path = |answer: &&JudgedStep| answer.is_clear() && answer.feedback != Feedback::WrongPath;
         let on_path = judged.iter().filter(is_on_path).filter_map(|answer| control(both, answer.step));
         let on_path: HashSet<Step> = on_path.collect();
         let right = judged.iter().filter(|answer| answer.feedback == Feedback::Correct);

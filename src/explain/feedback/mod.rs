@@ -21,7 +21,7 @@ mod samples;
 
 use std::collections::BTreeSet;
 
-use crate::feedback::table::Table;
+use crate::feedback::table::StepTable;
 use idd_trace::dependence::Dependences;
 use idd_trace::reach::Reached;
 use idd_trace::step::Step;
@@ -43,7 +43,7 @@ pub enum Feedback {
 
 /// A step that was judged.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Judged {
+pub struct JudgedStep {
     /// The first step of its line.
     pub step: Step,
     /// What was said of it.
@@ -52,7 +52,7 @@ pub struct Judged {
     pub makers: Vec<Vec<Step>>,
 }
 
-impl Judged {
+impl JudgedStep {
     /// Whether it is clear.
     pub fn is_clear(&self) -> bool {
         self.feedback != Feedback::Unclear
@@ -87,9 +87,9 @@ impl Judged {
 
 /// The earlier answer that the last one contradicts, by its index: another one about the same step, or one by which a value is
 /// wrong at an earlier step than that where it is right. A value that is right first and wrong later is a gap instead.
-pub fn contradicted(judged: &[Judged]) -> Option<usize> {
+pub fn contradicted(judged: &[JudgedStep]) -> Option<usize> {
     let (last, before) = judged.split_last().filter(|(last, _)| last.is_clear())?;
-    let is_against = |other: &Judged| {
+    let is_against = |other: &JudgedStep| {
         let (early, late) = if other.step < last.step { (other, last) } else { (last, other) };
         let is_other = other.step == last.step && other.feedback != last.feedback;
         is_other
@@ -99,7 +99,7 @@ pub fn contradicted(judged: &[Judged]) -> Option<usize> {
 }
 
 /// The decision because of which a step runs, or the call of its function, as a person looks at it.
-pub fn control((graph, table): (&Dependences, &Table), step: Step) -> Option<Step> {
+pub fn control((graph, table): (&Dependences, &StepTable), step: Step) -> Option<Step> {
     let found = graph.makers(step).find(|(maker, kind)| !kind.is_flow() && *maker != Step::START);
     found.map(|(maker, _)| table.shown(maker)).filter(|control| *control != step)
 }
@@ -110,7 +110,7 @@ fn criteria(steps: &[Step], until: Step) -> Vec<(Step, Step)> {
 }
 
 /// The slices that a line is in.
-fn reached_line(reached: &Reached, table: &Table, line: Step) -> u64 {
+fn reached_line(reached: &Reached, table: &StepTable, line: Step) -> u64 {
     table.chain(line).fold(0, |all, step| all | reached.of(step))
 }
 

@@ -7,8 +7,8 @@
 use std::collections::HashMap;
 
 use crate::feedback::suspects::Suspects;
-use crate::feedback::table::Table;
-use crate::feedback::{Judged, criteria};
+use crate::feedback::table::StepTable;
+use crate::feedback::{JudgedStep, criteria};
 use idd_trace::dependence::Dependences;
 use idd_trace::reach;
 use idd_trace::reach::MAX_SLICES;
@@ -25,7 +25,7 @@ const MAX_FOLLOWED: usize = 4_000_000;
 
 /// Why a step is recommended; the names of the paper, and what is beyond it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum State {
+pub enum RecommendationState {
     /// It computed a value that is wrong, or decided for a path that is.
     SimpleInference,
     /// Steps between are skipped: another iteration, or an earlier part of the run.
@@ -46,7 +46,7 @@ pub struct Recommendation {
     /// The step.
     pub step: Step,
     /// Why.
-    pub state: State,
+    pub state: RecommendationState,
     /// Statements that share nine tenths of the suspicion.
     pub n_suspects: usize,
 }
@@ -56,7 +56,9 @@ impl Recommendation {
     #[must_use]
     pub fn elsewhere(self) -> Self {
         let state = match self.state {
-            State::PatternInference | State::InspectDetails => State::Elsewhere,
+            RecommendationState::PatternInference | RecommendationState::InspectDetails => {
+                RecommendationState::Elsewhere
+            }
             state => state,
         };
         Self { state, ..self }
@@ -83,9 +85,9 @@ fn visits(level: u16, nth: u32) -> f64 {
 ///
 /// Cost: at most five passes over the graph of a short run, one over that of a long one.
 pub fn recommend(
-    (graph, table): (&Dependences, &Table),
+    (graph, table): (&Dependences, &StepTable),
     suspects: &Suspects,
-    judged: &[Judged],
+    judged: &[JudgedStep],
 ) -> Option<Recommendation> {
     let mut seen: HashMap<Step, u32> = HashMap::new();
     for answer in judged {
@@ -124,7 +126,7 @@ pub fn recommend(
 }
 
 /// How suspicious the steps behind each of some lines are, and those behind each of the first values that it uses.
-fn masses((graph, table): (&Dependences, &Table), suspects: &Suspects, lines: &[Step]) -> Vec<(f64, Vec<f64>)> {
+fn masses((graph, table): (&Dependences, &StepTable), suspects: &Suspects, lines: &[Step]) -> Vec<(f64, Vec<f64>)> {
     let (mut slices, mut n_values) = (Vec::new(), Vec::new());
     for line in lines {
         let members = table.members(*line);
@@ -159,7 +161,7 @@ fn information(here: f64, (whole, of_values): &(f64, Vec<f64>)) -> f64 {
 
 /// Steps that are compared: what computed the wrong values, the calls and loops around what was unclear, instances of the most
 /// suspicious statements, and steps that part the suspicion in the order of time.
-fn candidates((graph, table): (&Dependences, &Table), suspects: &Suspects, judged: &[Judged]) -> Vec<Step> {
+fn candidates((graph, table): (&Dependences, &StepTable), suspects: &Suspects, judged: &[JudgedStep]) -> Vec<Step> {
     let mut found = Vec::new();
     if let Some(last) = judged.last() {
         let mut direct = last.makers_of(true);
@@ -204,15 +206,15 @@ fn candidates((graph, table): (&Dependences, &Table), suspects: &Suspects, judge
     found
 }
 
-fn state((graph, table): (&Dependences, &Table), judged: &[Judged], step: Step) -> State {
+fn state((graph, table): (&Dependences, &StepTable), judged: &[JudgedStep], step: Step) -> RecommendationState {
     use super::Feedback;
-    let is_direct = |answer: &Judged| {
+    let is_direct = |answer: &JudgedStep| {
         let direct = answer.makers_of(true).into_iter().map(|maker| table.shown(maker)).any(|maker| maker == step);
         let decided =
             answer.feedback == Feedback::WrongPath && super::control((graph, table), answer.step) == Some(step);
         direct || decided
     };
-    let is_around = |answer: &Judged| {
+    let is_around = |answer: &JudgedStep| {
         let mut around = table.parent(answer.step);
         while let Some(parent) = around.filter(|parent| *parent != step) {
             around = table.parent(parent);
@@ -221,10 +223,10 @@ fn state((graph, table): (&Dependences, &Table), judged: &[Judged], step: Step) 
     };
     let is_between = judged.iter().any(|answer| answer.feedback == Feedback::Correct && answer.step < step);
     match judged.last() {
-        Some(last) if is_around(last) => State::ClarityInference,
-        _ if judged.iter().any(is_direct) => State::SimpleInference,
-        _ if is_between => State::InspectDetails,
-        _ => State::PatternInference,
+        Some(last) if is_around(last) => RecommendationState::ClarityInference,
+        _ if judged.iter().any(is_direct) => RecommendationState::SimpleInference,
+        _ if is_between => RecommendationState::InspectDetails,
+        _ => RecommendationState::PatternInference,
     }
 }
 
@@ -237,7 +239,7 @@ mod tests {
     use idd_trace::slice;
     use idd_trace::slice::Kinds;
 
-    fn next(makers: &[&[u32]], all: &[Judged]) -> Option<Recommendation> {
+    fn next(makers: &[&[u32]], all: &[JudgedStep]) -> Option<Recommendation> {
         let (graph, table) = run(makers);
         let wrong = slice::backward(&graph, &[(Step(graph.n_steps()), Step(u32::MAX))], Kinds::ALL);
         let mut suspects = Suspects::new(&table, &wrong, &|_| 1.0, Weights::default());
@@ -258,7 +260,7 @@ mod tests {
     #[test]
     fn what_gave_the_wrong_value_comes_first() {
         let found = next(&[&[], &[1], &[2]], &[judged(3, Feedback::WrongValue(vec![0]), &[2])]).unwrap();
-        assert_eq!((found.step, found.state), (Step(2), State::SimpleInference));
+        assert_eq!((found.step, found.state), (Step(2), RecommendationState::SimpleInference));
     }
 
     #[test]

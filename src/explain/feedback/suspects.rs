@@ -8,8 +8,8 @@
 
 use std::collections::HashMap;
 
-use crate::feedback::table::Table;
-use crate::feedback::{Feedback, Judged, control, criteria, gap, reached_line};
+use crate::feedback::table::StepTable;
+use crate::feedback::{Feedback, JudgedStep, control, criteria, gap, reached_line};
 use idd_trace::dependence::Dependences;
 use idd_trace::reach;
 use idd_trace::reach::{MAX_SLICES, Reached};
@@ -85,7 +85,7 @@ impl Suspects {
     /// - `prior`: how suspicious a statement is at first.
     ///
     /// Cost: 12 bytes for each of the steps.
-    pub fn new(table: &Table, wrong: &Steps, prior: &dyn Fn(u32) -> f64, by: Weights) -> Self {
+    pub fn new(table: &StepTable, wrong: &Steps, prior: &dyn Fn(u32) -> f64, by: Weights) -> Self {
         let steps: Vec<Step> = table.shown_of(wrong).iter().filter(|step| *step != Step::START).collect();
         let n_statements = table.n_statements();
         let mut n_steps = vec![0.0; n_statements];
@@ -107,7 +107,7 @@ impl Suspects {
     }
 
     /// With what a gap between right and wrong values adds; `None` if there is none.
-    pub fn with_gap(&self, both: (&Dependences, &Table), judged: &[Judged]) -> Option<Self> {
+    pub fn with_gap(&self, both: (&Dependences, &StepTable), judged: &[JudgedStep]) -> Option<Self> {
         let gap = gap::find(both, judged)?;
         let mut suspects = self.clone();
         suspects.fill(&gap.shares(both, judged, self.by));
@@ -118,7 +118,7 @@ impl Suspects {
     /// Takes lines for right of which the program itself says so.
     ///
     /// Cost: one pass over the graph; none without lines.
-    pub fn presume(&mut self, (graph, table): (&Dependences, &Table), lines: &[Step]) {
+    pub fn presume(&mut self, (graph, table): (&Dependences, &StepTable), lines: &[Step]) {
         if lines.is_empty() {
             return;
         }
@@ -132,7 +132,7 @@ impl Suspects {
     /// Takes one more answer.
     ///
     /// Cost: one pass over the graph.
-    pub fn hear(&mut self, (graph, table): (&Dependences, &Table), answer: &Judged) {
+    pub fn hear(&mut self, (graph, table): (&Dependences, &StepTable), answer: &JudgedStep) {
         let by = self.by;
         let step = answer.step;
         let of = |steps: Vec<Step>| criteria(&steps, Step(step.0 + 1));
@@ -171,7 +171,7 @@ impl Suspects {
 
     /// Suspects the steps of the first slice, too, if the failure does not depend on the step that was judged: something is
     /// wrong there all the same. Together they are as suspicious as all others.
-    fn admit(&mut self, table: &Table, reached: &Reached, judged: Step) {
+    fn admit(&mut self, table: &StepTable, reached: &Reached, judged: Step) {
         if self.steps.binary_search(&judged).is_ok() {
             return;
         }
@@ -187,7 +187,7 @@ impl Suspects {
     }
 
     /// Suspects the steps more that made the values which are wrong by an answer, or that decided for its step.
-    pub fn favour(&mut self, both: (&Dependences, &Table), answer: &Judged, factor: f64) {
+    pub fn favour(&mut self, both: (&Dependences, &StepTable), answer: &JudgedStep, factor: f64) {
         let table = both.1;
         let decided = control(both, answer.step).filter(|_| answer.feedback == Feedback::WrongPath);
         let makers = answer.makers_of(true).into_iter().map(|maker| table.shown(maker));
@@ -202,7 +202,7 @@ impl Suspects {
         }
     }
 
-    fn normalise(&mut self, table: &Table) {
+    fn normalise(&mut self, table: &StepTable) {
         let all: f64 = self.weights.iter().sum();
         if all > 0.0 {
             self.weights.iter_mut().for_each(|weight| *weight /= all);
@@ -228,7 +228,7 @@ impl Suspects {
     }
 
     /// How suspicious the steps of each slice are together, in the order of the slices.
-    pub fn masses(&self, table: &Table, reached: &Reached) -> Vec<f64> {
+    pub fn masses(&self, table: &StepTable, reached: &Reached) -> Vec<f64> {
         // Steps near each other are in the same slices.
         let mut sums: HashMap<u64, f64> = HashMap::new();
         let (mut last, mut sum) = (0, 0.0);
@@ -259,7 +259,7 @@ mod tests {
     use idd_trace::slice::Kinds;
 
     /// The suspicion of the steps of a run whose last one is wrong.
-    fn suspects(makers: &[&[u32]], all: &[Judged]) -> Vec<f64> {
+    fn suspects(makers: &[&[u32]], all: &[JudgedStep]) -> Vec<f64> {
         let (graph, table) = run(makers);
         let wrong = slice::backward(&graph, &[(Step(graph.n_steps()), Step(u32::MAX))], Kinds::ALL);
         let mut found = Suspects::new(&table, &wrong, &|_| 1.0, Weights::default());

@@ -7,7 +7,7 @@ use idd_trace::step::{Step, Steps};
 
 /// Where the steps of a run stand; by step, from [`Step::START`].
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Table {
+pub struct StepTable {
     /// The number of its statement; 0 for the start.
     pub statements: Vec<u32>,
     /// The call or the iteration of a loop that it is in directly; 0 in the function that the run begins with.
@@ -23,7 +23,7 @@ pub struct Table {
 }
 
 /// Lines under construction.
-struct Lines {
+struct TableLines {
     /// By activation: its last line, and the first step there; 0 for none.
     last: Vec<(u32, u32)>,
     /// By activation: the same of the last line in which a statement began.
@@ -32,7 +32,7 @@ struct Lines {
     ends: Vec<u32>,
 }
 
-impl Table {
+impl StepTable {
     /// Of a run whose statements are known.
     ///
     /// - `lines`: the number of the line of each statement; 0 for one that is in no line.
@@ -49,7 +49,7 @@ impl Table {
             next: vec![0; n],
             n_statements: lines.len(),
         };
-        let mut open = Lines { last: vec![(0, 0); n], begun: vec![(0, 0); n], ends: (0_u32..).take(n).collect() };
+        let mut open = TableLines { last: vec![(0, 0); n], begun: vec![(0, 0); n], ends: (0_u32..).take(n).collect() };
         for (step, number) in (1..n).zip(1_u32..) {
             let (head, caller) = (run.leaders[step], run.callers[step]);
             table.parents[step] = match head as usize {
@@ -94,7 +94,7 @@ impl Table {
         table
     }
 
-    fn join(&mut self, step: u32, first: u32, open: &mut Lines) {
+    fn join(&mut self, step: u32, first: u32, open: &mut TableLines) {
         self.shown[step as usize] = first;
         let end = &mut open.ends[first as usize];
         self.next[*end as usize] = step;
@@ -211,7 +211,7 @@ mod tests {
             (0, 0, false),
             (6, 0, false),
         ]);
-        let table = Table::new(&run, vec![0, 1, 2, 3, 4, 5, 1, 2], &[0, 1, 2, 3, 4, 5]);
+        let table = StepTable::new(&run, vec![0, 1, 2, 3, 4, 5, 1, 2], &[0, 1, 2, 3, 4, 5]);
         assert_eq!(table.parents, [0, 0, 1, 2, 2, 2, 0, 6]);
         assert_eq!(table.levels, [0, 1, 2, 3, 3, 3, 1, 2]);
         assert_eq!(table.shown(Step(3)), Step(2));
@@ -223,7 +223,7 @@ mod tests {
         // 1: calls twice; 2 and 5: the entries, 3 and 6: a decision, 4 and 7: because of it.
         let call = [(1, 1, true), (1, 1, false)];
         let steps = [&[(0, 0, false)][..], &call, &[(3, 1, false)], &call, &[(6, 1, false)]].concat();
-        let table = Table::new(&run(&steps), vec![0, 1, 2, 3, 4, 2, 3, 4], &[0, 1, 2, 3, 4]);
+        let table = StepTable::new(&run(&steps), vec![0, 1, 2, 3, 4, 2, 3, 4], &[0, 1, 2, 3, 4]);
         assert_eq!(table.parents, [0, 0, 1, 1, 1, 1, 1, 1]);
     }
 
@@ -232,7 +232,7 @@ mod tests {
         // 1: line 7, 2: a decision in line 8, 3: line 9 because of it, 4: line 7 again, 5: line 9 in the next statement.
         let mut run = run(&[(0, 0, false), (0, 0, false), (2, 0, false), (0, 0, false), (0, 0, false)]);
         run.rests = vec![false, false, true, true, true];
-        let table = Table::new(&run, vec![0, 1, 2, 3, 4, 5], &[0, 7, 8, 9, 7, 9]);
+        let table = StepTable::new(&run, vec![0, 1, 2, 3, 4, 5], &[0, 7, 8, 9, 7, 9]);
         assert_eq!(table.members(Step(1)), [Step(1), Step(2), Step(4)]);
         assert_eq!((table.shown(Step(3)), table.shown(Step(5))), (Step(3), Step(5)));
     }
@@ -242,7 +242,7 @@ mod tests {
         // Line 8 runs three times while line 7 has not ended.
         let mut run = run(&[(0, 0, false), (0, 0, false), (0, 0, false), (0, 0, false)]);
         run.rests = vec![false, false, true, true, true];
-        let table = Table::new(&run, vec![0, 1, 2, 2, 2], &[0, 7, 8]);
+        let table = StepTable::new(&run, vec![0, 1, 2, 2, 2], &[0, 7, 8]);
         assert_eq!(table.members(Step(1)), [Step(1), Step(2)]);
         assert_eq!((table.shown(Step(3)), table.shown(Step(4))), (Step(3), Step(4)));
     }
@@ -250,7 +250,7 @@ mod tests {
     #[test]
     fn what_is_in_no_line_belongs_to_the_line_before() {
         let run = run(&[(0, 0, false), (0, 0, false), (0, 0, false), (0, 0, false)]);
-        let table = Table::new(&run, vec![0, 1, 2, 3, 4], &[0, 7, 0, 7, 8]);
+        let table = StepTable::new(&run, vec![0, 1, 2, 3, 4], &[0, 7, 0, 7, 8]);
         assert_eq!(table.members(Step(1)), [Step(1), Step(2), Step(3)]);
         assert_eq!(table.shown(Step(4)), Step(4));
     }

@@ -7,11 +7,11 @@
 //! Source: the second step of error invariants by Oh, Schäf, Schwartz-Narbonne and Wies 2014. Deviation: they take what
 //! an interpolating prover gives.
 
-use crate::invariant::history::Version;
-use idd_trace::logic::check::{Answer, check};
+use crate::invariant::history::HistoryVersion;
+use idd_trace::logic::check::{LogicAnswer, check};
 use idd_trace::logic::evaluate::{evaluate, signed};
 use idd_trace::logic::substitute::{substitute, variables};
-use idd_trace::logic::term::{Binary, Node, TermId, Terms, Unary};
+use idd_trace::logic::term::{BinaryTerm, TermId, TermNode, Terms, UnaryTerm};
 use std::collections::HashMap;
 use std::hash::BuildHasher;
 use std::time::Instant;
@@ -55,9 +55,9 @@ impl Prover {
         let mut all: Vec<TermId> = related(terms, from, condition);
         all.push(terms.not(condition));
         match check(terms, &all, MAX_CONFLICTS) {
-            Answer::Contradiction(_) => true,
-            Answer::Model(_) => false,
-            Answer::Unknown => {
+            LogicAnswer::Contradiction(_) => true,
+            LogicAnswer::Model(_) => false,
+            LogicAnswer::Unknown => {
                 self.n_unknown += 1;
                 false
             }
@@ -89,13 +89,13 @@ fn related(terms: &Terms, from: &[TermId], condition: TermId) -> Vec<TermId> {
 /// A conjunction as its conditions, without those that always hold.
 pub fn split(terms: &mut Terms, condition: TermId, into: &mut Vec<TermId>) {
     match terms.node(condition) {
-        Node::Constant(1) => {}
-        Node::Binary(Binary::And, one, other) if terms.width(condition) == 1 => {
+        TermNode::Constant(1) => {}
+        TermNode::Binary(BinaryTerm::And, one, other) if terms.width(condition) == 1 => {
             split(terms, one, into);
             split(terms, other, into);
         }
-        Node::Unary(Unary::Not, inner) => match terms.node(inner) {
-            Node::Binary(Binary::Or, one, other) if terms.width(inner) == 1 => {
+        TermNode::Unary(UnaryTerm::Not, inner) => match terms.node(inner) {
+            TermNode::Binary(BinaryTerm::Or, one, other) if terms.width(inner) == 1 => {
                 let (one, other) = (terms.not(one), terms.not(other));
                 split(terms, one, into);
                 split(terms, other, into);
@@ -111,15 +111,18 @@ fn is_nice(terms: &Terms, condition: TermId) -> bool {
     let mut n_operators = 0;
     for part in terms.parts(&[condition]) {
         match terms.node(part) {
-            Node::Binary(op, first, second) => {
+            TermNode::Binary(op, first, second) => {
                 let is_constant = [first, second].iter().any(|side| terms.constant_of(*side).is_some());
-                let is_hard = matches!(op, Binary::UDiv | Binary::URem | Binary::SDiv | Binary::SRem | Binary::Mul);
+                let is_hard = matches!(
+                    op,
+                    BinaryTerm::UDiv | BinaryTerm::URem | BinaryTerm::SDiv | BinaryTerm::SRem | BinaryTerm::Mul
+                );
                 if is_hard && (!is_constant || terms.width(part) > 32) {
                     return false;
                 }
                 n_operators += 1;
             }
-            Node::Unary(Unary::Neg, _) | Node::If(..) | Node::Concat(..) => n_operators += 1,
+            TermNode::Unary(UnaryTerm::Neg, _) | TermNode::If(..) | TermNode::Concat(..) => n_operators += 1,
             _ => {}
         }
     }
@@ -137,7 +140,7 @@ pub fn generalise(
     prover: &mut Prover,
     conditions: &[TermId],
     hypotheses: &[TermId],
-    value: &dyn Fn(Version) -> u64,
+    value: &dyn Fn(HistoryVersion) -> u64,
 ) -> Vec<TermId> {
     let mut general: Vec<TermId> = Vec::new();
     let simple: Vec<TermId> =
@@ -164,19 +167,19 @@ fn without_sum(
     prover: &mut Prover,
     condition: TermId,
     hypotheses: &[TermId],
-    value: &dyn Fn(Version) -> u64,
+    value: &dyn Fn(HistoryVersion) -> u64,
 ) -> TermId {
     let (inner, is_true) = match terms.node(condition) {
-        Node::Unary(Unary::Not, inner) => (inner, false),
+        TermNode::Unary(UnaryTerm::Not, inner) => (inner, false),
         _ => (condition, true),
     };
-    let Node::Binary(op, first, second) = terms.node(inner) else { return condition };
-    if !matches!(op, Binary::Slt | Binary::Sle | Binary::Ult | Binary::Ule) {
+    let TermNode::Binary(op, first, second) = terms.node(inner) else { return condition };
+    if !matches!(op, BinaryTerm::Slt | BinaryTerm::Sle | BinaryTerm::Ult | BinaryTerm::Ule) {
         return condition;
     }
     let moved = |terms: &mut Terms, sum: TermId, bound: TermId| {
         let bound = terms.constant_of(bound)?;
-        let Node::Binary(Binary::Add, rest, by) = terms.node(sum) else { return None };
+        let TermNode::Binary(BinaryTerm::Add, rest, by) = terms.node(sum) else { return None };
         let bound = terms.constant(bound.wrapping_sub(terms.constant_of(by)?), terms.width(rest));
         Some((rest, bound))
     };
@@ -195,21 +198,22 @@ fn joined(
     terms: &mut Terms,
     prover: &mut Prover,
     conditions: Vec<TermId>,
-    value: &dyn Fn(Version) -> u64,
+    value: &dyn Fn(HistoryVersion) -> u64,
 ) -> Vec<TermId> {
-    let mut single: HashMap<(Version, u32), Vec<TermId>> = HashMap::new();
+    let mut single: HashMap<(HistoryVersion, u32), Vec<TermId>> = HashMap::new();
     for condition in &conditions {
         let own = variables(terms, &[*condition]);
         if own.len() == 1 {
             single.entry(*own.first().expect("there is one")).or_default().push(*condition);
         }
     }
-    let mut many: Vec<((Version, u32), Vec<TermId>)> = single.into_iter().filter(|(_, all)| all.len() > 1).collect();
+    let mut many: Vec<((HistoryVersion, u32), Vec<TermId>)> =
+        single.into_iter().filter(|(_, all)| all.len() > 1).collect();
     many.sort_unstable();
     let mut found = conditions;
     many.retain(|((version, width), all)| {
         let (variable, bits) = (terms.variable(*version, *width), terms.constant(value(*version), *width));
-        let only = terms.binary(Binary::Eq, variable, bits);
+        let only = terms.binary(BinaryTerm::Eq, variable, bits);
         let is_only = prover.follows(terms, all, only);
         if is_only {
             found.retain(|condition| !all.contains(condition));
@@ -220,7 +224,7 @@ fn joined(
     for (_, all) in many {
         let mut whole = terms.truth(true);
         for condition in &all {
-            whole = terms.binary(Binary::And, whole, *condition);
+            whole = terms.binary(BinaryTerm::And, whole, *condition);
         }
         let range = ranges(terms, prover, whole, &[], value);
         if range.len() < all.len() {
@@ -259,8 +263,8 @@ fn without_needless(
 
 /// A range of a variable.
 #[derive(Debug, Clone, Copy)]
-struct Range {
-    version: Version,
+struct VariableRange {
+    version: HistoryVersion,
     width: u32,
     low: i64,
     high: i64,
@@ -268,8 +272,8 @@ struct Range {
     has_sign: bool,
 }
 
-impl Range {
-    fn of(version: Version, width: u32, bits: u64) -> Self {
+impl VariableRange {
+    fn of(version: HistoryVersion, width: u32, bits: u64) -> Self {
         // An address is no number with a sign, and neither is a large one of fewer bits.
         let has_sign = width < 64 || bits >> 63 == 1 || bits < 1 << 32;
         let number = if has_sign { signed(bits, width) } else { bits.cast_signed() };
@@ -293,9 +297,9 @@ impl Range {
         let (low, high) = self.limits();
         if self.low == self.high {
             let only = terms.constant(self.low.cast_unsigned(), self.width);
-            return vec![terms.binary(Binary::Eq, variable, only)];
+            return vec![terms.binary(BinaryTerm::Eq, variable, only)];
         }
-        let op = if self.has_sign { Binary::Sle } else { Binary::Ule };
+        let op = if self.has_sign { BinaryTerm::Sle } else { BinaryTerm::Ule };
         let mut conditions = Vec::new();
         if self.low > low {
             let low = terms.constant(self.low.cast_unsigned(), self.width);
@@ -315,12 +319,12 @@ fn ranges(
     prover: &mut Prover,
     condition: TermId,
     known: &[TermId],
-    value: &dyn Fn(Version) -> u64,
+    value: &dyn Fn(HistoryVersion) -> u64,
 ) -> Vec<TermId> {
     let own = variables(terms, &[condition]);
-    let mut ranges: Vec<Range> =
-        own.into_iter().map(|(version, width)| Range::of(version, width, value(version))).collect();
-    let follows = |terms: &mut Terms, prover: &mut Prover, ranges: &[Range]| {
+    let mut ranges: Vec<VariableRange> =
+        own.into_iter().map(|(version, width)| VariableRange::of(version, width, value(version))).collect();
+    let follows = |terms: &mut Terms, prover: &mut Prover, ranges: &[VariableRange]| {
         let mut from: Vec<TermId> = known.to_vec();
         for range in ranges {
             from.extend(range.conditions(terms));
@@ -391,7 +395,7 @@ fn ranges(
 }
 
 /// Whether a condition holds for the recorded values.
-pub fn holds(terms: &Terms, condition: TermId, value: &dyn Fn(Version) -> u64) -> bool {
+pub fn holds(terms: &Terms, condition: TermId, value: &dyn Fn(HistoryVersion) -> u64) -> bool {
     evaluate(terms, condition, |version, _| value(version)) == 1
 }
 
@@ -399,12 +403,12 @@ pub fn holds(terms: &Terms, condition: TermId, value: &dyn Fn(Version) -> u64) -
 pub fn renamed<H: BuildHasher>(
     terms: &mut Terms,
     condition: TermId,
-    versions: &HashMap<Version, Version, H>,
+    versions: &HashMap<HistoryVersion, HistoryVersion, H>,
 ) -> TermId {
     let own = variables(terms, &[condition]);
     let values = own
         .into_iter()
         .filter_map(|(version, width)| Some((version, terms.variable(*versions.get(&version)?, width))))
-        .collect::<HashMap<Version, TermId>>();
+        .collect::<HashMap<HistoryVersion, TermId>>();
     substitute(terms, condition, &values)
 }

@@ -3,22 +3,22 @@
 use idd_trace::logic::term::{TermId, Terms};
 use std::collections::HashMap;
 
-/// When something happened, in an order that its [`History`] chooses.
+/// When something happened, in an order that its [`BackwardRun`] chooses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Time(pub u64, pub u32);
 
 /// What a place held between two assignments: a variable of the terms, by its number.
-pub type Version = u32;
+pub type HistoryVersion = u32;
 
 /// One effect of a statement.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Assignment {
     /// What is assigned.
-    pub version: Version,
+    pub version: HistoryVersion,
     /// What it gets, by what held before the statement.
     pub value: TermId,
     /// What the same place held before the statement, if the statement reads that.
-    pub before: Option<Version>,
+    pub before: Option<HistoryVersion>,
     /// What has to hold before the statement, so that it is this place that is assigned.
     pub requires: Vec<TermId>,
     /// Whether it says only where something is stored, not what.
@@ -27,18 +27,18 @@ pub struct Assignment {
 
 /// What a statement does to some versions.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Effects {
+pub struct VersionEffects {
     /// The assignments of those that were asked for.
     pub assignments: Vec<Assignment>,
     /// What is assumed of the run because the language says so, such as that no sum overflows.
     pub hypotheses: Vec<TermId>,
     /// Results that are not computed by a term: if these conditions hold, the version has its recorded value.
-    pub pinned: HashMap<Version, Vec<TermId>>,
+    pub pinned: HashMap<HistoryVersion, Vec<TermId>>,
     /// By a version that the statement reads: what has to hold so that it is this one that is read.
-    pub addresses: HashMap<Version, Vec<TermId>>,
+    pub addresses: HashMap<HistoryVersion, Vec<TermId>>,
     /// The values that the versions which the statement reads have in a passing run. Conditions that also hold there are
     /// not followed.
-    pub passing: HashMap<Version, u64>,
+    pub passing: HashMap<HistoryVersion, u64>,
     /// Why the statement belongs to the slice, whatever its condition is.
     pub because: Option<Because>,
     /// Of a decision: whether the corresponding one of the passing run went the same way; `None` if there is none.
@@ -59,18 +59,23 @@ pub enum Because {
 }
 
 /// A recorded run, backward.
-pub trait History {
+pub trait BackwardRun {
     /// Why the run cannot be read.
     type Error;
 
     /// When a version was assigned; `None` if it is older than the run.
-    fn assigned(&mut self, version: Version) -> Result<Option<Time>, Self::Error>;
+    fn assigned(&mut self, version: HistoryVersion) -> Result<Option<Time>, Self::Error>;
 
     /// The recorded value.
-    fn value(&self, version: Version) -> u64;
+    fn value(&self, version: HistoryVersion) -> u64;
 
     /// What was done at a time to some versions, which were all assigned then.
-    fn effects(&mut self, terms: &mut Terms, time: Time, versions: &[Version]) -> Result<Effects, Self::Error>;
+    fn effects(
+        &mut self,
+        terms: &mut Terms,
+        time: Time,
+        versions: &[HistoryVersion],
+    ) -> Result<VersionEffects, Self::Error>;
 
     /// The decisions on which something depends, all before it: the last one that let it run, and those because of which
     /// something else did not run that could have changed what it uses.
@@ -82,5 +87,5 @@ pub trait History {
     fn omissions(&mut self, terms: &mut Terms, time: Time) -> Result<Vec<Time>, Self::Error>;
 
     /// What held at a decision, so that it went the way it did. With what has to be known of the versions that it reads.
-    fn condition(&mut self, terms: &mut Terms, decision: Time) -> Result<(TermId, Effects), Self::Error>;
+    fn condition(&mut self, terms: &mut Terms, decision: Time) -> Result<(TermId, VersionEffects), Self::Error>;
 }

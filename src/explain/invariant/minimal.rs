@@ -2,7 +2,7 @@
 
 use crate::invariant::Abstraction;
 use crate::invariant::verify::Formula;
-use idd_trace::logic::check::{Answer, check};
+use idd_trace::logic::check::{LogicAnswer, check};
 use idd_trace::logic::term::{TermId, Terms};
 use std::time::Instant;
 
@@ -34,14 +34,14 @@ pub fn minimal(terms: &mut Terms, abstraction: &Abstraction, deadline: Option<In
             }
         }
         match check(terms, &truths, MAX_CONFLICTS) {
-            Answer::Contradiction(found) => {
+            LogicAnswer::Contradiction(found) => {
                 let mut found: Vec<usize> = found.into_iter().filter_map(|truth| owner[truth]).collect();
                 found.sort_unstable();
                 found.dedup();
                 Some(Some(found))
             }
-            Answer::Model(_) => Some(None),
-            Answer::Unknown => None,
+            LogicAnswer::Model(_) => Some(None),
+            LogicAnswer::Unknown => None,
         }
     };
     core = asked(terms, &core)??;

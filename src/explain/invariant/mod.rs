@@ -7,7 +7,7 @@
 //! keeps it, and else [generalises](mod@generalise) the precondition. Each answer is a small question whether some conditions
 //! contradict each other. The cost follows the slice, not the length of the run.
 //!
-//! The engine knows neither languages nor recordings: a [`History`] gives it the statements as terms. [`minimal`] finds
+//! The engine knows neither languages nor recordings: a [`BackwardRun`] gives it the statements as terms. [`minimal`] finds
 //! the statements that are necessary, and [`verify`] makes the questions of an external solver.
 
 pub mod generalise;
@@ -19,9 +19,9 @@ pub mod verify;
 mod tests;
 
 use crate::invariant::generalise::{Prover, generalise, holds, renamed, split};
-use crate::invariant::history::{Because, Effects, History, Time, Version};
+use crate::invariant::history::{BackwardRun, Because, HistoryVersion, Time, VersionEffects};
 use idd_trace::logic::substitute::{substitute, variables};
-use idd_trace::logic::term::{Binary, TermId, Terms};
+use idd_trace::logic::term::{BinaryTerm, TermId, Terms};
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::time::{Duration, Instant};
 
@@ -30,14 +30,14 @@ const MAX_ASSUMED: usize = 64;
 
 /// What limits the work.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Limits {
+pub struct InvariantLimits {
     /// Statements of the slice.
     pub max_links: usize,
     /// The time; `None` for as long as it takes.
     pub time: Option<Duration>,
 }
 
-impl Default for Limits {
+impl Default for InvariantLimits {
     fn default() -> Self {
         Self { max_links: 2000, time: Some(Duration::from_secs(10)) }
     }
@@ -45,7 +45,7 @@ impl Default for Limits {
 
 /// Why a statement belongs to the slice.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Role {
+pub enum SliceRole {
     /// It assigns something that the invariant after it says something of.
     Assigns,
     /// It stores something at the place of which the invariant after it says something, but what it stores does not
@@ -59,15 +59,15 @@ pub enum Role {
 
 /// A statement of the slice.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Link {
+pub struct SliceLink {
     /// When it ran.
     pub time: Time,
     /// Why it belongs to the slice.
-    pub role: Role,
+    pub role: SliceRole,
     /// The invariant before it.
     pub before: Vec<TermId>,
     /// What it assigns.
-    pub assigned: Vec<(Version, TermId)>,
+    pub assigned: Vec<(HistoryVersion, TermId)>,
     /// The condition that made it go the way it did, if it is a decision.
     pub condition: Option<TermId>,
     /// What is assumed at it because the language says so.
@@ -86,18 +86,18 @@ pub struct Link {
 
 /// A statement that keeps the invariant, although it assigns something of it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Kept {
+pub struct KeptStatement {
     /// When it ran.
     pub time: Time,
-    /// What it assigns, as in [`Link`].
-    pub assigned: Vec<(Version, TermId)>,
+    /// What it assigns, as in [`SliceLink`].
+    pub assigned: Vec<(HistoryVersion, TermId)>,
     /// What is assumed at it.
     pub hypotheses: Vec<TermId>,
-    /// As in [`Link`].
+    /// As in [`SliceLink`].
     pub facts: Vec<TermId>,
-    /// As in [`Link`].
+    /// As in [`SliceLink`].
     pub addresses: Vec<TermId>,
-    /// As in [`Link`].
+    /// As in [`SliceLink`].
     pub same: Vec<TermId>,
 }
 
@@ -117,9 +117,9 @@ pub struct Abstraction {
     /// What holds of results that the failing statement pins, and what it needs and holds in a passing run, too.
     pub facts: Vec<TermId>,
     /// The statements, the first that ran first.
-    pub links: Vec<Link>,
+    pub links: Vec<SliceLink>,
     /// Statements that keep the invariant, in the same order.
-    pub kept: Vec<Kept>,
+    pub kept: Vec<KeptStatement>,
     /// What has to hold before all of the slice. It says something of versions that are older than the run; and of others,
     /// if a limit was met.
     pub rest: Vec<TermId>,
@@ -133,11 +133,11 @@ pub struct Abstraction {
 
 /// The failure of a run, as the engine begins with it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Failing {
+pub struct FailingState {
     /// Conditions that hold right before [`time`](Self::time), and make it fail.
     pub conditions: Vec<TermId>,
     /// What has to be known of the versions in them.
-    pub effects: Effects,
+    pub effects: VersionEffects,
     /// When it fails.
     pub time: Time,
     /// How far decisions are followed: 0 not at all, 1 those on which the values of the failure depend, 2 those on which
@@ -151,15 +151,15 @@ pub struct Failing {
 ///
 /// Cost: for each statement that assigns something of the invariant some questions, see
 /// [`generalise`](generalise::generalise).
-pub fn abstraction<H: History>(
+pub fn abstraction<H: BackwardRun>(
     terms: &mut Terms,
     history: &mut H,
-    failing: &Failing,
-    limits: Limits,
+    failing: &FailingState,
+    limits: InvariantLimits,
 ) -> Result<Abstraction, H::Error> {
     let deadline = limits.time.map(|time| Instant::now() + time);
     let prover = Prover { n_questions: 0, n_unknown: 0, deadline };
-    let mut engine = Engine {
+    let mut engine = InvariantEngine {
         terms,
         history,
         prover,
@@ -177,14 +177,14 @@ pub fn abstraction<H: History>(
     let facts = engine.begin(failing)?;
     let failure = engine.invariant.clone();
     while engine.back(limits.max_links)? {}
-    let Engine { mut links, mut kept, invariant, is_partial, n_left_out, prover, .. } = engine;
+    let InvariantEngine { mut links, mut kept, invariant, is_partial, n_left_out, prover, .. } = engine;
     links.reverse();
     kept.reverse();
     let n_questions = (prover.n_questions, prover.n_unknown);
     Ok(Abstraction { failure, facts, links, kept, rest: invariant, is_partial, n_left_out, n_questions })
 }
 
-struct Engine<'e, H> {
+struct InvariantEngine<'e, H> {
     terms: &'e mut Terms,
     history: &'e mut H,
     prover: Prover,
@@ -195,19 +195,19 @@ struct Engine<'e, H> {
     /// Statements whose decisions were asked for.
     decided: HashSet<Time>,
     /// The level of versions of the invariant.
-    levels: HashMap<Version, u32>,
+    levels: HashMap<HistoryVersion, u32>,
     /// Decisions that are too far from the failure.
     n_left_out: usize,
     /// What is assumed at later statements of the versions that hold now.
     assumed: Vec<TermId>,
     depth: u32,
-    links: Vec<Link>,
-    kept: Vec<Kept>,
+    links: Vec<SliceLink>,
+    kept: Vec<KeptStatement>,
     is_partial: bool,
 }
 
-impl<H: History> Engine<'_, H> {
-    fn begin(&mut self, failing: &Failing) -> Result<Vec<TermId>, H::Error> {
+impl<H: BackwardRun> InvariantEngine<'_, H> {
+    fn begin(&mut self, failing: &FailingState) -> Result<Vec<TermId>, H::Error> {
         let required = self.required(&failing.conditions, &failing.effects);
         self.assume(&[], &required.hypotheses);
         let (different, same) = self.compared(&required.conditions, &failing.effects);
@@ -222,9 +222,9 @@ impl<H: History> Engine<'_, H> {
 
     /// Goes back to the last statement that matters for the invariant; returns whether there was one.
     fn back(&mut self, max_links: usize) -> Result<bool, H::Error> {
-        let all: Vec<Version> =
+        let all: Vec<HistoryVersion> =
             variables(self.terms, &self.invariant).into_iter().map(|(version, _)| version).collect();
-        let mut last: BTreeMap<Time, Vec<Version>> = BTreeMap::new();
+        let mut last: BTreeMap<Time, Vec<HistoryVersion>> = BTreeMap::new();
         for version in all {
             if let Some(time) = self.history.assigned(version)? {
                 last.entry(time).or_default().push(version);
@@ -252,9 +252,9 @@ impl<H: History> Engine<'_, H> {
     }
 
     /// Goes back over a statement that assigns versions of the invariant.
-    fn assign(&mut self, time: Time, versions: &[Version]) -> Result<(), H::Error> {
+    fn assign(&mut self, time: Time, versions: &[HistoryVersion]) -> Result<(), H::Error> {
         let effects = self.history.effects(self.terms, time, versions)?;
-        let values: HashMap<Version, TermId> =
+        let values: HashMap<HistoryVersion, TermId> =
             effects.assignments.iter().map(|assignment| (assignment.version, assignment.value)).collect();
         let is_location = effects.assignments.iter().all(|assignment| assignment.is_location);
         let (touched, others): (Vec<TermId>, Vec<TermId>) =
@@ -266,12 +266,12 @@ impl<H: History> Engine<'_, H> {
         let level = versions.iter().filter_map(|version| self.levels.get(version)).min().copied().unwrap_or(0);
         self.note(&conditions, level);
         addresses.extend(effects.assignments.iter().flat_map(|assignment| assignment.requires.iter().copied()));
-        let assigned: Vec<(Version, TermId)> =
+        let assigned: Vec<(HistoryVersion, TermId)> =
             effects.assignments.iter().map(|assignment| (assignment.version, assignment.value)).collect();
         self.assume(versions, &hypotheses);
         if self.keeps(&touched, &others, &conditions, &effects) {
             self.omitted(time, level)?;
-            self.kept.push(Kept { time, assigned, hypotheses, facts, addresses, same: Vec::new() });
+            self.kept.push(KeptStatement { time, assigned, hypotheses, facts, addresses, same: Vec::new() });
             return Ok(());
         }
         let after = std::mem::take(&mut self.invariant);
@@ -282,13 +282,13 @@ impl<H: History> Engine<'_, H> {
         self.invariant = before;
         if self.is_kept_forward(&after, &effects) {
             self.omitted(time, level)?;
-            self.kept.push(Kept { time, assigned, hypotheses, facts, addresses, same });
+            self.kept.push(KeptStatement { time, assigned, hypotheses, facts, addresses, same });
             return Ok(());
         }
         self.decided_by(time, level)?;
-        self.links.push(Link {
+        self.links.push(SliceLink {
             time,
-            role: if is_location { Role::Locates } else { Role::Assigns },
+            role: if is_location { SliceRole::Locates } else { SliceRole::Assigns },
             before: self.invariant.clone(),
             assigned,
             condition: None,
@@ -324,18 +324,18 @@ impl<H: History> Engine<'_, H> {
         self.decided_by(decision, if is_call { level } else { level + 1 })?;
         self.note(&new, level + 1);
         let role = match effects.because {
-            Some(because) => Role::Because(because),
-            None if conditions.is_empty() && effects.is_same_way == Some(false) => Role::Because(Because::Parts),
-            None => Role::Decides,
+            Some(because) => SliceRole::Because(because),
+            None if conditions.is_empty() && effects.is_same_way == Some(false) => SliceRole::Because(Because::Parts),
+            None => SliceRole::Decides,
         };
-        if new.is_empty() && !effects.is_unknown && role == Role::Decides && effects.is_same_way != Some(false) {
+        if new.is_empty() && !effects.is_unknown && role == SliceRole::Decides && effects.is_same_way != Some(false) {
             return Ok(());
         }
         let n_unknown = self.prover.n_unknown;
         let all = [&self.invariant[..], &new].concat();
         self.invariant = self.general(&all);
         let is_pinned = self.prover.n_unknown > n_unknown;
-        self.links.push(Link {
+        self.links.push(SliceLink {
             time: decision,
             role,
             before: self.invariant.clone(),
@@ -390,7 +390,7 @@ impl<H: History> Engine<'_, H> {
     }
 
     /// Goes back over assignments of some versions; adds what is assumed at a statement.
-    fn assume(&mut self, assigned: &[Version], hypotheses: &[TermId]) {
+    fn assume(&mut self, assigned: &[HistoryVersion], hypotheses: &[TermId]) {
         let terms = &*self.terms;
         self.assumed.retain(|one| variables(terms, &[*one]).iter().all(|(version, _)| !assigned.contains(version)));
         for hypothesis in hypotheses {
@@ -402,27 +402,27 @@ impl<H: History> Engine<'_, H> {
         self.assumed.drain(..n_old);
     }
 
-    fn mentions(&self, condition: TermId, versions: &[Version]) -> bool {
+    fn mentions(&self, condition: TermId, versions: &[HistoryVersion]) -> bool {
         variables(self.terms, &[condition]).iter().any(|(version, _)| versions.contains(version))
     }
 
     /// Conditions with all that they need: the addresses of what they read, results that are pinned. And the
     /// hypotheses.
-    fn required(&mut self, conditions: &[TermId], effects: &Effects) -> Required {
+    fn required(&mut self, conditions: &[TermId], effects: &VersionEffects) -> Required {
         let (mut required, mut facts, mut addresses) = (conditions.to_vec(), Vec::new(), Vec::new());
-        let mut done: HashSet<Version> = HashSet::new();
+        let mut done: HashSet<HistoryVersion> = HashSet::new();
         loop {
-            let mut values: HashMap<Version, TermId> = HashMap::new();
+            let mut values: HashMap<HistoryVersion, TermId> = HashMap::new();
             let mut more = Vec::new();
             for (version, width) in variables(self.terms, &required) {
                 if let Some(conditions) = effects.pinned.get(&version) {
                     let value = self.terms.constant(self.history.value(version), width);
                     values.insert(version, value);
                     let variable = self.terms.variable(version, width);
-                    let mut fact = self.terms.binary(Binary::Eq, variable, value);
+                    let mut fact = self.terms.binary(BinaryTerm::Eq, variable, value);
                     for condition in conditions {
                         let fails = self.terms.not(*condition);
-                        fact = self.terms.binary(Binary::Or, fact, fails);
+                        fact = self.terms.binary(BinaryTerm::Or, fact, fails);
                     }
                     more.extend(conditions.iter().copied());
                     facts.push(fact);
@@ -459,7 +459,7 @@ impl<H: History> Engine<'_, H> {
     }
 
     /// Whether a condition holds in the passing run, too, and says something of values that are known there.
-    fn holds_in_both(&self, condition: TermId, effects: &Effects) -> bool {
+    fn holds_in_both(&self, condition: TermId, effects: &VersionEffects) -> bool {
         let own = variables(self.terms, &[condition]);
         let is_known = own.iter().all(|(version, _)| effects.passing.contains_key(version));
         !own.is_empty() && is_known && holds(self.terms, condition, &|version| effects.passing[&version])
@@ -467,7 +467,7 @@ impl<H: History> Engine<'_, H> {
 
     /// Conditions that do not hold in the passing run, or of which that is not known, without the versions that have the
     /// same value there; and what holds there, too.
-    fn compared(&mut self, conditions: &[TermId], effects: &Effects) -> (Vec<TermId>, Vec<TermId>) {
+    fn compared(&mut self, conditions: &[TermId], effects: &VersionEffects) -> (Vec<TermId>, Vec<TermId>) {
         let (mut different, mut same) = (Vec::new(), Vec::new());
         for condition in conditions {
             let own = variables(self.terms, &[*condition]);
@@ -475,12 +475,12 @@ impl<H: History> Engine<'_, H> {
                 same.push(*condition);
                 continue;
             }
-            let mut values: HashMap<Version, TermId> = HashMap::new();
+            let mut values: HashMap<HistoryVersion, TermId> = HashMap::new();
             for (version, width) in own {
                 let recorded = self.history.value(version);
                 if effects.passing.get(&version) == Some(&recorded) {
                     let (variable, bits) = (self.terms.variable(version, width), self.terms.constant(recorded, width));
-                    same.push(self.terms.binary(Binary::Eq, variable, bits));
+                    same.push(self.terms.binary(BinaryTerm::Eq, variable, bits));
                     values.insert(version, bits);
                 }
             }
@@ -496,12 +496,18 @@ impl<H: History> Engine<'_, H> {
     fn general(&mut self, conditions: &[TermId]) -> Vec<TermId> {
         let hypotheses = &self.assumed[..];
         let history = &*self.history;
-        let value = |version: Version| history.value(version);
+        let value = |version: HistoryVersion| history.value(version);
         generalise(self.terms, &mut self.prover, conditions, hypotheses, &value)
     }
 
     /// Whether the invariant, of what the places held before a statement, is one there, too.
-    fn keeps(&mut self, touched: &[TermId], others: &[TermId], conditions: &[TermId], effects: &Effects) -> bool {
+    fn keeps(
+        &mut self,
+        touched: &[TermId],
+        others: &[TermId],
+        conditions: &[TermId],
+        effects: &VersionEffects,
+    ) -> bool {
         let mut versions = HashMap::new();
         for assignment in &effects.assignments {
             let Some(before) = assignment.before else { return false };
@@ -532,7 +538,7 @@ impl<H: History> Engine<'_, H> {
 
     /// Whether the present invariant, of what the places held after a statement, holds there and implies the invariant
     /// that was found there.
-    fn is_kept_forward(&mut self, after: &[TermId], effects: &Effects) -> bool {
+    fn is_kept_forward(&mut self, after: &[TermId], effects: &VersionEffects) -> bool {
         let mut versions = HashMap::new();
         for assignment in &effects.assignments {
             if let Some(before) = assignment.before {

@@ -1,13 +1,13 @@
 //! The engine on small runs that are written down here.
 
-use crate::invariant::history::{Assignment, Effects, History, Time, Version};
+use crate::invariant::history::{Assignment, BackwardRun, HistoryVersion, Time, VersionEffects};
 use crate::invariant::minimal::minimal;
 use crate::invariant::verify::questions;
-use crate::invariant::{Abstraction, Failing, Limits, Role, abstraction};
+use crate::invariant::{Abstraction, FailingState, InvariantLimits, SliceRole, abstraction};
 use idd_trace::logic::check::check;
 use idd_trace::logic::evaluate::evaluate;
 use idd_trace::logic::substitute::variables;
-use idd_trace::logic::term::{Binary, TermId, Terms};
+use idd_trace::logic::term::{BinaryTerm, TermId, Terms};
 use std::collections::HashMap;
 use std::convert::Infallible;
 
@@ -16,7 +16,7 @@ use std::convert::Infallible;
 struct Run {
     terms: Terms,
     /// The last version of each place.
-    last: HashMap<u64, Version>,
+    last: HashMap<u64, HistoryVersion>,
     assigned: Vec<Assigned>,
     /// By time: the condition of a decision.
     decisions: HashMap<u32, TermId>,
@@ -30,7 +30,7 @@ struct Assigned {
     time: u32,
     value: TermId,
     bits: u64,
-    before: Option<Version>,
+    before: Option<HistoryVersion>,
     hypotheses: Vec<TermId>,
 }
 
@@ -44,7 +44,7 @@ impl Run {
         self.terms.variable(version, 32)
     }
 
-    fn op(&mut self, op: Binary, one: TermId, other: TermId) -> TermId {
+    fn op(&mut self, op: BinaryTerm, one: TermId, other: TermId) -> TermId {
         self.terms.binary(op, one, other)
     }
 
@@ -87,14 +87,14 @@ impl Run {
         if let Some(decision) = self.open.last() {
             self.governing.insert(self.now, *decision);
         }
-        let failing = Failing {
+        let failing = FailingState {
             conditions: vec![failure],
-            effects: Effects::default(),
+            effects: VersionEffects::default(),
             time: Time(0, self.now),
             depth: u32::MAX,
         };
         let mut terms = std::mem::take(&mut self.terms);
-        let Ok(found) = abstraction(&mut terms, self, &failing, Limits::default());
+        let Ok(found) = abstraction(&mut terms, self, &failing, InvariantLimits::default());
         // Each invariant holds, and implies the failure.
         for link in 0..found.links.len() {
             for question in questions(&mut terms, &found, link, &|version| self.value(version)) {
@@ -106,27 +106,27 @@ impl Run {
     }
 }
 
-impl History for Run {
+impl BackwardRun for Run {
     type Error = Infallible;
 
-    fn assigned(&mut self, version: Version) -> Result<Option<Time>, Infallible> {
+    fn assigned(&mut self, version: HistoryVersion) -> Result<Option<Time>, Infallible> {
         Ok(Some(Time(0, self.assigned[version as usize].time)))
     }
 
-    fn value(&self, version: Version) -> u64 {
+    fn value(&self, version: HistoryVersion) -> u64 {
         self.assigned[version as usize].bits
     }
 
-    fn effects(&mut self, _: &mut Terms, _: Time, versions: &[Version]) -> Result<Effects, Infallible> {
-        let assignment = |version: &Version| {
+    fn effects(&mut self, _: &mut Terms, _: Time, versions: &[HistoryVersion]) -> Result<VersionEffects, Infallible> {
+        let assignment = |version: &HistoryVersion| {
             let Assigned { value, before, .. } = self.assigned[*version as usize];
             Assignment { version: *version, value, before, requires: Vec::new(), is_location: false }
         };
         let hypotheses = versions.iter().flat_map(|version| self.assigned[*version as usize].hypotheses.clone());
-        Ok(Effects {
+        Ok(VersionEffects {
             assignments: versions.iter().map(assignment).collect(),
             hypotheses: hypotheses.collect(),
-            ..Effects::default()
+            ..VersionEffects::default()
         })
     }
 
@@ -138,8 +138,8 @@ impl History for Run {
         Ok(Vec::new())
     }
 
-    fn condition(&mut self, _: &mut Terms, decision: Time) -> Result<(TermId, Effects), Infallible> {
-        Ok((self.decisions[&decision.1], Effects::default()))
+    fn condition(&mut self, _: &mut Terms, decision: Time) -> Result<(TermId, VersionEffects), Infallible> {
+        Ok((self.decisions[&decision.1], VersionEffects::default()))
     }
 }
 
@@ -150,10 +150,10 @@ fn times(found: &Abstraction) -> Vec<u32> {
 /// No carry out of the sign, as C promises.
 fn no_overflow(run: &mut Run, one: TermId, other: TermId) -> TermId {
     let (one, other) = (run.terms.sign_extend(one, 33), run.terms.sign_extend(other, 33));
-    let sum = run.op(Binary::Add, one, other);
+    let sum = run.op(BinaryTerm::Add, one, other);
     let narrow = run.terms.extract(sum, 0, 32);
     let again = run.terms.sign_extend(narrow, 33);
-    run.op(Binary::Eq, sum, again)
+    run.op(BinaryTerm::Eq, sum, again)
 }
 
 #[test]
@@ -163,11 +163,11 @@ fn statements_that_the_failure_does_not_need_are_skipped() {
     let first = run.set(1, seven);
     run.set(2, seven);
     let (x, one) = (run.read(1), run.number(1));
-    let sum = run.op(Binary::Add, x, one);
+    let sum = run.op(BinaryTerm::Add, x, one);
     let second = run.set(3, sum);
     run.set(1, one);
     let (y, limit) = (run.read(3), run.number(5));
-    let failure = run.op(Binary::Slt, limit, y);
+    let failure = run.op(BinaryTerm::Slt, limit, y);
     let found = run.slice(failure);
     assert_eq!(times(&found), [first, second]);
     assert!(found.links[0].before.is_empty() && !found.is_partial);
@@ -181,12 +181,12 @@ fn iterations_that_keep_the_invariant_are_no_statements_of_the_slice() {
     let first = run.set(1, zero);
     for _ in 0..50 {
         let i = run.read(1);
-        let sum = run.op(Binary::Add, i, one);
+        let sum = run.op(BinaryTerm::Add, i, one);
         let hypothesis = no_overflow(&mut run, i, one);
         run.set_with(1, sum, vec![hypothesis]);
     }
     let (i, five) = (run.read(1), run.number(5));
-    let failure = run.op(Binary::Sle, five, i);
+    let failure = run.op(BinaryTerm::Sle, five, i);
     let found = run.slice(failure);
     assert_eq!((times(&found)[0], found.links.len(), found.kept.len()), (first, 6, 45));
 }
@@ -197,14 +197,14 @@ fn a_decision_that_the_invariant_does_not_imply_belongs_to_the_slice() {
     let (three, nine) = (run.number(3), run.number(9));
     let n = run.set(1, nine);
     let (read, limit) = (run.read(1), run.number(5));
-    let is_large = run.op(Binary::Slt, limit, read);
+    let is_large = run.op(BinaryTerm::Slt, limit, read);
     let decision = run.decide(is_large);
     let wrong = run.set(2, three);
     let read = run.read(2);
-    let failure = run.op(Binary::Eq, read, three);
+    let failure = run.op(BinaryTerm::Eq, read, three);
     let found = run.slice(failure);
     assert_eq!(times(&found), [n, decision, wrong]);
-    assert_eq!(found.links[1].role, Role::Decides);
+    assert_eq!(found.links[1].role, SliceRole::Decides);
 }
 
 #[test]
@@ -217,14 +217,14 @@ fn a_computation_that_is_long_becomes_ranges_of_its_variables() {
     // ((first * 4 + second) ^ third) + (fourth >> 3)
     let [first, second, third, fourth] = [1, 2, 3, 4].map(|place| run.read(place));
     let (four, shift) = (run.number(4), run.number(3));
-    let product = run.op(Binary::Mul, first, four);
-    let sum = run.op(Binary::Add, product, second);
-    let mixed = run.op(Binary::Xor, sum, third);
-    let high = run.op(Binary::LShr, fourth, shift);
-    let all = run.op(Binary::Add, mixed, high);
+    let product = run.op(BinaryTerm::Mul, first, four);
+    let sum = run.op(BinaryTerm::Add, product, second);
+    let mixed = run.op(BinaryTerm::Xor, sum, third);
+    let high = run.op(BinaryTerm::LShr, fourth, shift);
+    let all = run.op(BinaryTerm::Add, mixed, high);
     run.set(5, all);
     let (x, limit) = (run.read(5), run.number(100));
-    let failure = run.op(Binary::Slt, limit, x);
+    let failure = run.op(BinaryTerm::Slt, limit, x);
     let found = run.slice(failure);
     let last = found.links.last().unwrap();
     assert!(last.before.iter().all(|one| variables(&run.terms, &[*one]).len() == 1), "{last:?}");
@@ -238,16 +238,17 @@ fn a_limit_leaves_what_has_to_hold_before() {
     run.set(1, one);
     for _ in 0..20 {
         let h = run.read(1);
-        let product = run.op(Binary::Mul, h, three);
+        let product = run.op(BinaryTerm::Mul, h, three);
         run.set(1, product);
     }
     let read = run.read(1);
     let bits = run.value_of(read);
     let last = run.terms.constant(bits, 32);
-    let failure = run.op(Binary::Eq, read, last);
-    let failing = Failing { conditions: vec![failure], effects: Effects::default(), time: Time(0, 99), depth: 0 };
+    let failure = run.op(BinaryTerm::Eq, read, last);
+    let failing =
+        FailingState { conditions: vec![failure], effects: VersionEffects::default(), time: Time(0, 99), depth: 0 };
     let mut terms = std::mem::take(&mut run.terms);
-    let limits = Limits { max_links: 5, time: None };
+    let limits = InvariantLimits { max_links: 5, time: None };
     let Ok(found) = abstraction(&mut terms, &mut run, &failing, limits);
     assert!(found.is_partial && found.links.len() == 5 && !found.rest.is_empty());
     assert_eq!(found.rest, found.links[0].before);

@@ -3,10 +3,10 @@
 //! Source: Oh and others 2014, section III: the prefix of the run implies the invariant, and the invariant and the rest
 //! of the run contradict that it does not fail.
 
-use crate::invariant::history::Version;
-use crate::invariant::{Abstraction, Kept, Link};
+use crate::invariant::history::HistoryVersion;
+use crate::invariant::{Abstraction, KeptStatement, SliceLink};
 use idd_trace::logic::substitute::variables;
-use idd_trace::logic::term::{Binary, TermId, Terms};
+use idd_trace::logic::term::{BinaryTerm, TermId, Terms};
 
 /// The rest of a run from a statement of the slice on, and that it does not fail.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -26,19 +26,19 @@ impl Formula {
         let mut always: Vec<TermId> = abstraction.facts.clone();
         let mut statements = Vec::new();
         let mut failing = abstraction.failure.clone();
-        for (index, Link { assigned, condition, hypotheses, facts, addresses, same, .. }) in (first..).zip(links) {
+        for (index, SliceLink { assigned, condition, hypotheses, facts, addresses, same, .. }) in (first..).zip(links) {
             always.extend(hypotheses.iter().chain(same));
             statements.push((Some(index), [facts, &equations(terms, assigned, addresses)[..]].concat()));
             failing.extend(condition);
             failing.extend(condition.iter().flat_map(|_| addresses));
         }
-        for Kept { assigned, hypotheses, facts, addresses, same, .. } in kept {
+        for KeptStatement { assigned, hypotheses, facts, addresses, same, .. } in kept {
             always.extend(hypotheses.iter().chain(same));
             statements.push((None, [facts, &equations(terms, assigned, addresses)[..]].concat()));
         }
         let mut fails = terms.truth(true);
         for condition in failing {
-            fails = terms.binary(Binary::And, fails, condition);
+            fails = terms.binary(BinaryTerm::And, fails, condition);
         }
         always.push(terms.not(fails));
         Self { always, statements }
@@ -51,16 +51,16 @@ impl Formula {
 }
 
 /// What is assigned, as long as it is read where it is expected.
-fn equations(terms: &mut Terms, assigned: &[(Version, TermId)], addresses: &[TermId]) -> Vec<TermId> {
+fn equations(terms: &mut Terms, assigned: &[(HistoryVersion, TermId)], addresses: &[TermId]) -> Vec<TermId> {
     let mut is_elsewhere = terms.truth(false);
     for address in addresses {
         let other = terms.not(*address);
-        is_elsewhere = terms.binary(Binary::Or, is_elsewhere, other);
+        is_elsewhere = terms.binary(BinaryTerm::Or, is_elsewhere, other);
     }
-    let equation = |(version, value): &(Version, TermId)| {
+    let equation = |(version, value): &(HistoryVersion, TermId)| {
         let variable = terms.variable(*version, terms.width(*value));
-        let equal = terms.binary(Binary::Eq, variable, *value);
-        terms.binary(Binary::Or, equal, is_elsewhere)
+        let equal = terms.binary(BinaryTerm::Eq, variable, *value);
+        terms.binary(BinaryTerm::Or, equal, is_elsewhere)
     };
     assigned.iter().map(equation).collect()
 }
@@ -71,17 +71,17 @@ pub fn questions(
     terms: &mut Terms,
     abstraction: &Abstraction,
     link: usize,
-    value: &dyn Fn(Version) -> u64,
+    value: &dyn Fn(HistoryVersion) -> u64,
 ) -> [Vec<TermId>; 2] {
     let invariant = &abstraction.links[link].before;
     let mut whole = terms.truth(true);
     for condition in invariant {
-        whole = terms.binary(Binary::And, whole, *condition);
+        whole = terms.binary(BinaryTerm::And, whole, *condition);
     }
     let mut prefix: Vec<TermId> = Vec::new();
     for (version, width) in variables(terms, invariant) {
         let (variable, bits) = (terms.variable(version, width), terms.constant(value(version), width));
-        prefix.push(terms.binary(Binary::Eq, variable, bits));
+        prefix.push(terms.binary(BinaryTerm::Eq, variable, bits));
     }
     prefix.push(terms.not(whole));
     let mut rest = invariant.clone();

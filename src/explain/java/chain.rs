@@ -12,15 +12,15 @@ use std::collections::hash_map::Entry;
 use std::collections::{HashMap, VecDeque};
 
 use crate::align::Alignment;
-use crate::java::taken::{Taken, Use};
+use crate::java::comparable_run::{TakenRun, Use};
 use idd_trace::step::Step;
 
 /// Two runs.
-pub struct Pair<'p> {
+pub struct RunPair<'p> {
     /// The failing run.
-    pub failing: &'p Taken,
+    pub failing: &'p TakenRun,
     /// The reference.
-    pub reference: &'p Taken,
+    pub reference: &'p TakenRun,
     /// Which steps correspond.
     pub alignment: &'p Alignment,
 }
@@ -41,7 +41,7 @@ const MAX_BESIDE: usize = 10_000;
 
 /// Where a chain begins.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Begin {
+pub enum JavaChainBegin {
     /// At a step that the change touches.
     Change,
     /// At a step that does something else with the same values, and that the change does not touch.
@@ -52,14 +52,14 @@ pub enum Begin {
 
 /// A chain.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Chain {
+pub struct JavaChain {
     /// The steps of the failing run, each with the one after it that it causes; the last one is that of the failure.
     pub steps: Vec<Cause>,
     /// Where it begins.
-    pub begin: Begin,
+    pub begin: JavaChainBegin,
 }
 
-impl Pair<'_> {
+impl RunPair<'_> {
     /// Whether a step differs.
     pub fn differs(&self, step: Step) -> bool {
         let Some(other) = self.alignment.reference(step) else { return step != Step::START };
@@ -167,7 +167,7 @@ impl Pair<'_> {
         failure: Step,
         is_touched: &mut dyn FnMut(Step) -> bool,
         is_gone: &mut dyn FnMut(Step) -> bool,
-    ) -> Chain {
+    ) -> JavaChain {
         let last = Cause { step: failure, omitted: None, is_needed: true };
         // By step: how it is a cause, and of what.
         let mut from: HashMap<Step, (Cause, Step)> = HashMap::from([(failure, (last, failure))]);
@@ -198,9 +198,9 @@ impl Pair<'_> {
             }
         }
         let (first, begin) = match (change.or(passed), elsewhere) {
-            (Some(step), _) => (step, Begin::Change),
-            (None, Some(step)) if step != failure => (step, Begin::Elsewhere),
-            _ => (failure, Begin::Failure),
+            (Some(step), _) => (step, JavaChainBegin::Change),
+            (None, Some(step)) if step != failure => (step, JavaChainBegin::Elsewhere),
+            _ => (failure, JavaChainBegin::Failure),
         };
         let mut steps = Vec::new();
         let mut at = first;
@@ -212,6 +212,6 @@ impl Pair<'_> {
             }
             at = next;
         }
-        Chain { steps, begin }
+        JavaChain { steps, begin }
     }
 }

@@ -2,35 +2,35 @@
 
 use std::collections::BTreeMap;
 
-use crate::java::chain::Pair;
+use crate::java::chain::RunPair;
 use crate::link::{Did, Link};
 use idd_trace::TraceError;
-use idd_trace::instrument::java::descriptor::{Kind, Signature, is_reference, result_type};
-use idd_trace::instrument::java::operation::{Operation, Test};
-use idd_trace::instrument::java::replace::{Holder, Instead, Point, Replacement};
+use idd_trace::instrument::java::descriptor::{MethodTypes, ValueKind, is_reference, result_type};
+use idd_trace::instrument::java::operation::{JumpTest, Operation};
+use idd_trace::instrument::java::replace::{Instead, Replacement, ReplacementPoint, ValueHolder};
 use idd_trace::java::arithmetic::holds;
-use idd_trace::java::machine::{Frame, Location, Machine, Watch};
-use idd_trace::java::method::{Callee, Method, NONE};
-use idd_trace::java::objects::Kind as ObjectKind;
-use idd_trace::java::player::Player;
-use idd_trace::java::value::{Value, of_int};
+use idd_trace::java::machine::{JavaFrame, JavaMachine, ValueLocation, Watch};
+use idd_trace::java::method::{MachineMethod, MethodCallee, NONE};
+use idd_trace::java::objects::ObjectKind;
+use idd_trace::java::player::JavaPlayer;
+use idd_trace::java::value::{JavaValue, of_int};
 use idd_trace::step::Step;
 
 /// What a step did once.
 #[derive(Debug, Clone)]
-struct Effect {
+struct StepEffect {
     /// What it gave a value: the same text in both versions.
     name: String,
     /// Where that can be replaced, and which time that is.
-    point: Option<(Point, u64)>,
+    point: Option<(ReplacementPoint, u64)>,
     /// What is there, as far as it can be said to another run.
     value: Option<Instead>,
 }
 
 /// How a step decided.
 #[derive(Debug, Clone)]
-struct Decision {
-    point: Point,
+struct StepDecision {
+    point: ReplacementPoint,
     nth: u64,
     /// What is compared last.
     value: Option<Instead>,
@@ -44,21 +44,21 @@ struct Decision {
 
 #[derive(Debug, Clone, Default)]
 struct Deeds {
-    effects: Vec<Effect>,
-    decision: Option<Decision>,
+    effects: Vec<StepEffect>,
+    decision: Option<StepDecision>,
 }
 
 /// What some steps of a run did.
-pub struct Effects(BTreeMap<Step, Deeds>);
+pub struct StepEffects(BTreeMap<Step, Deeds>);
 
 /// How a step comes to do what the reference does: the values to replace.
 pub type Remedy = Vec<Replacement>;
 
-impl Effects {
+impl StepEffects {
     /// Looks at steps.
     ///
     /// Cost: plays the run.
-    pub fn read(player: &mut Player, steps: &[Step]) -> Result<Self, TraceError> {
+    pub fn read(player: &mut JavaPlayer, steps: &[Step]) -> Result<Self, TraceError> {
         let found = steps.iter().map(|step| (*step, Deeds::default())).collect();
         let mut looking = Looking { found, counts: Vec::new(), entries: Vec::new() };
         player.replay(&mut looking)?;
@@ -73,7 +73,7 @@ impl Effects {
     }
 }
 
-impl Decision {
+impl StepDecision {
     /// How it goes a way.
     fn gone(&self, way: usize) -> Option<Replacement> {
         let expected = self.value.clone().filter(|value| *value != Instead::Object);
@@ -81,10 +81,10 @@ impl Decision {
     }
 }
 
-impl Pair<'_> {
+impl RunPair<'_> {
     /// How a step of the failing run comes to do what the reference does, as far as a link tells it: the value that it names, or
     /// the decision. Empty if that cannot be replaced.
-    pub fn remedy(&self, link: &Link, ours: &Effects, theirs: &Effects) -> Remedy {
+    pub fn remedy(&self, link: &Link, ours: &StepEffects, theirs: &StepEffects) -> Remedy {
         let Some(other) = self.alignment.reference(link.step) else { return Remedy::new() };
         let (Some(ours), Some(theirs)) = (ours.0.get(&link.step), theirs.0.get(&other)) else { return Remedy::new() };
         match &link.did {
@@ -99,7 +99,7 @@ impl Pair<'_> {
     }
 
     /// How a decision goes the way of the reference.
-    fn other_way(&self, decision: Option<&Decision>, other: Step) -> Option<Replacement> {
+    fn other_way(&self, decision: Option<&StepDecision>, other: Step) -> Option<Replacement> {
         let decision = decision?;
         let wanted = match decision.ways.len() {
             2 => 1 - decision.taken,
@@ -161,8 +161,8 @@ struct Looking {
     entries: Vec<u64>,
 }
 
-fn point(method: &Method, instruction: u32, holder: Holder, of: &str) -> Point {
-    Point {
+fn point(method: &MachineMethod, instruction: u32, holder: ValueHolder, of: &str) -> ReplacementPoint {
+    ReplacementPoint {
         class: method.class.to_string(),
         method: method.name.to_string(),
         descriptor: method.descriptor.to_string(),
@@ -174,18 +174,18 @@ fn point(method: &Method, instruction: u32, holder: Holder, of: &str) -> Point {
 
 const OBJECT: &str = "Ljava/lang/Object;";
 
-fn descriptor(kind: Kind) -> Option<&'static str> {
+fn descriptor(kind: ValueKind) -> Option<&'static str> {
     match kind {
-        Kind::Int => Some("I"),
-        Kind::Long => Some("J"),
-        Kind::Float => Some("F"),
-        Kind::Double => Some("D"),
-        Kind::Reference => None,
+        ValueKind::Int => Some("I"),
+        ValueKind::Long => Some("J"),
+        ValueKind::Float => Some("F"),
+        ValueKind::Double => Some("D"),
+        ValueKind::Reference => None,
     }
 }
 
 /// A value as another run can be told it; `None` if it is not known.
-fn known(machine: &Machine, value: Value, is_object: bool) -> Option<Instead> {
+fn known(machine: &JavaMachine, value: JavaValue, is_object: bool) -> Option<Instead> {
     if !is_object {
         return value.is_known.then_some(Instead::Bits(value.bits));
     }
@@ -204,8 +204,8 @@ fn known(machine: &Machine, value: Value, is_object: bool) -> Option<Instead> {
 }
 
 /// The type of a parameter, by its local.
-fn parameter(method: &Method, local: u16) -> Option<String> {
-    let signature = Signature::of(&method.descriptor).ok()?;
+fn parameter(method: &MachineMethod, local: u16) -> Option<String> {
+    let signature = MethodTypes::of(&method.descriptor).ok()?;
     let mut at = u16::from(!method.is_static);
     for (of, kind) in signature.parameters.iter().zip(signature.kinds().ok()?) {
         if at == local {
@@ -218,7 +218,7 @@ fn parameter(method: &Method, local: u16) -> Option<String> {
 
 impl Looking {
     /// Counts a run of the present instruction; which time it is.
-    fn count(&mut self, frame: &Frame) -> u64 {
+    fn count(&mut self, frame: &JavaFrame) -> u64 {
         let number = frame.method.number as usize;
         if self.counts.len() <= number {
             self.counts.resize(number + 1, Vec::new());
@@ -232,7 +232,7 @@ impl Looking {
         *count
     }
 
-    fn add(&mut self, step: Step, effect: Effect) {
+    fn add(&mut self, step: Step, effect: StepEffect) {
         if let Some(deeds) = self.found.get_mut(&step) {
             deeds.effects.push(effect);
         }
@@ -243,7 +243,7 @@ impl Looking {
     }
 
     /// The name of a local, and its type if that is known.
-    fn local(frame: &Frame, local: u16) -> (String, Option<String>) {
+    fn local(frame: &JavaFrame, local: u16) -> (String, Option<String>) {
         let method = &frame.method;
         let variable = method.variable(local, frame.at);
         let name = variable.map_or_else(|| format!("local {local}"), |variable| format!("local {}", variable.name));
@@ -258,7 +258,7 @@ impl Looking {
 }
 
 impl Watch for Looking {
-    fn enters(&mut self, _: &Machine, frame: &Frame) {
+    fn enters(&mut self, _: &JavaMachine, frame: &JavaFrame) {
         let number = frame.method.number as usize;
         if self.entries.len() <= number {
             self.entries.resize(number + 1, 0);
@@ -266,21 +266,21 @@ impl Watch for Looking {
         self.entries[number] += 1;
     }
 
-    fn writes(&mut self, machine: &Machine, frame: &Frame, location: Location, value: Value) {
+    fn writes(&mut self, machine: &JavaMachine, frame: &JavaFrame, location: ValueLocation, value: JavaValue) {
         if frame.step == frame.entry && !frame.is_begun {
-            if let Location::Local(local) = location
+            if let ValueLocation::Local(local) = location
                 && self.is_wanted(frame.step)
             {
                 let nth = self.entries.get(frame.method.number as usize).copied().unwrap_or(0);
                 let of = parameter(&frame.method, local);
                 let is_object = of.as_deref().is_none_or(is_reference);
                 let (name, _) = Self::local(frame, local);
-                let point = of.map(|of| (point(&frame.method, 0, Holder::Parameter(local), &of), nth));
-                self.add(frame.step, Effect { name, point, value: known(machine, value, is_object) });
+                let point = of.map(|of| (point(&frame.method, 0, ValueHolder::Parameter(local), &of), nth));
+                self.add(frame.step, StepEffect { name, point, value: known(machine, value, is_object) });
             }
             return;
         }
-        if matches!(location, Location::State(_)) {
+        if matches!(location, ValueLocation::State(_)) {
             return;
         }
         let nth = self.count(frame);
@@ -289,42 +289,46 @@ impl Watch for Looking {
         }
         let program = &machine.program;
         let (name, of, holder) = match location {
-            Location::Local(local) => {
+            ValueLocation::Local(local) => {
                 let (name, of) = Self::local(frame, local);
-                (name, of, Holder::Local(local))
+                (name, of, ValueHolder::Local(local))
             }
-            Location::Field(_, field) => {
+            ValueLocation::Field(_, field) => {
                 let field = program.field(field);
-                (format!("field {}", field.name), Some(field.descriptor.to_string()), Holder::Operand)
+                (format!("field {}", field.name), Some(field.descriptor.to_string()), ValueHolder::Operand)
             }
-            Location::Static(field) => {
+            ValueLocation::Static(field) => {
                 let field = program.field(field);
-                (format!("static {}.{}", field.class, field.name), Some(field.descriptor.to_string()), Holder::Operand)
+                (
+                    format!("static {}.{}", field.class, field.name),
+                    Some(field.descriptor.to_string()),
+                    ValueHolder::Operand,
+                )
             }
-            Location::Element(_, index) => {
+            ValueLocation::Element(_, index) => {
                 let of = match frame.method.operations.get(frame.at as usize) {
                     Some(Operation::StoreElement(element)) => Some(descriptor(element.kind()).unwrap_or(OBJECT)),
                     _ => None,
                 };
-                (format!("element {index}"), of.map(str::to_owned), Holder::Operand)
+                (format!("element {index}"), of.map(str::to_owned), ValueHolder::Operand)
             }
-            Location::State(_) => return,
+            ValueLocation::State(_) => return,
         };
         let is_object = of.as_deref().is_none_or(is_reference);
         let point = of.map(|of| (point(&frame.method, frame.at, holder, &of), nth));
-        self.add(frame.step, Effect { name, point, value: known(machine, value, is_object) });
+        self.add(frame.step, StepEffect { name, point, value: known(machine, value, is_object) });
     }
 
-    fn decides(&mut self, machine: &Machine, frame: &Frame, way: u32) {
+    fn decides(&mut self, machine: &JavaMachine, frame: &JavaFrame, way: u32) {
         let nth = self.count(frame);
         if !self.is_wanted(frame.step) {
             return;
         }
         let method = &frame.method;
         let is_object =
-            matches!(method.operations[frame.at as usize], Operation::Jump(Test::Same(_) | Test::Null(_), _));
-        let top = frame.stack.last().copied().unwrap_or(Value::UNKNOWN);
-        let below = frame.stack.len().checked_sub(2).map_or(Value::UNKNOWN, |at| frame.stack[at]);
+            matches!(method.operations[frame.at as usize], Operation::Jump(JumpTest::Same(_) | JumpTest::Null(_), _));
+        let top = frame.stack.last().copied().unwrap_or(JavaValue::UNKNOWN);
+        let below = frame.stack.len().checked_sub(2).map_or(JavaValue::UNKNOWN, |at| frame.stack[at]);
         let from = method.blocks.of[frame.at as usize];
         let successors = &method.blocks.flow.successors[from.0 as usize];
         let begins: Vec<u32> = successors
@@ -337,8 +341,8 @@ impl Watch for Looking {
         let goes_back = &method.blocks.flow.goes_back;
         let is_loop = !goes_back[from.0 as usize].is_empty()
             || successors.iter().any(|to| goes_back.get(to.0 as usize).is_some_and(|back| back.contains(&from)));
-        let decision = Decision {
-            point: point(method, frame.at, Holder::Operand, of),
+        let decision = StepDecision {
+            point: point(method, frame.at, ValueHolder::Operand, of),
             nth,
             value: known(machine, top, is_object),
             ways: ways.collect(),
@@ -350,29 +354,36 @@ impl Watch for Looking {
         }
     }
 
-    fn leaves(&mut self, machine: &Machine, frame: &Frame, is_return: bool, result: Option<Value>) {
+    fn leaves(&mut self, machine: &JavaMachine, frame: &JavaFrame, is_return: bool, result: Option<JavaValue>) {
         let Some(result) = result.filter(|_| is_return) else { return };
         let nth = self.count(frame);
         if !self.is_wanted(frame.step) {
             return;
         }
         let of = result_type(&frame.method.descriptor);
-        let point = (point(&frame.method, frame.at, Holder::Operand, of), nth);
+        let point = (point(&frame.method, frame.at, ValueHolder::Operand, of), nth);
         let value = known(machine, result, is_reference(of));
-        self.add(frame.step, Effect { name: RETURN.to_owned(), point: Some(point), value });
+        self.add(frame.step, StepEffect { name: RETURN.to_owned(), point: Some(point), value });
     }
 
-    fn called(&mut self, machine: &Machine, frame: &Frame, callee: &Callee, _: &[Value], result: Option<Value>) {
+    fn called(
+        &mut self,
+        machine: &JavaMachine,
+        frame: &JavaFrame,
+        callee: &MethodCallee,
+        _: &[JavaValue],
+        result: Option<JavaValue>,
+    ) {
         let Some(result) = result else { return };
         let nth = self.count(frame);
         if !self.is_wanted(frame.step) {
             return;
         }
         let of = result_type(&callee.member.descriptor);
-        let point = (point(&frame.method, frame.at, Holder::Result, of), nth);
+        let point = (point(&frame.method, frame.at, ValueHolder::Result, of), nth);
         let name = format!("result {}.{}", callee.member.class, callee.member.name);
         let value = known(machine, result, is_reference(of));
-        self.add(frame.step, Effect { name, point: Some(point), value });
+        self.add(frame.step, StepEffect { name, point: Some(point), value });
     }
 }
 
@@ -380,7 +391,7 @@ impl Watch for Looking {
 ///
 /// - `below`: what is below that.
 /// - `at`: the decision.
-fn for_way(operation: &Operation, below: Value, at: u32, way: u32) -> Option<Instead> {
+fn for_way(operation: &Operation, below: JavaValue, at: u32, way: u32) -> Option<Instead> {
     let number = |number: i32| Instead::Bits(of_int(number));
     match operation {
         Operation::Jump(test, to) => {
@@ -389,16 +400,16 @@ fn for_way(operation: &Operation, below: Value, at: u32, way: u32) -> Option<Ins
                 return None;
             }
             match test {
-                Test::Zero(condition) => {
+                JumpTest::Zero(condition) => {
                     [0, 1, -1].into_iter().find(|it| holds(*condition, *it, 0) == is_met).map(number)
                 }
-                Test::Ints(condition) => {
+                JumpTest::Ints(condition) => {
                     let left = below.int()?;
                     let near = [Some(left), left.checked_add(1), left.checked_sub(1)];
                     near.into_iter().flatten().find(|it| holds(*condition, left, *it) == is_met).map(number)
                 }
-                Test::Null(is_null) => Some(if *is_null == is_met { Instead::Null } else { Instead::Object }),
-                Test::Same(is_same) => match (*is_same == is_met, below.object()? == 0) {
+                JumpTest::Null(is_null) => Some(if *is_null == is_met { Instead::Null } else { Instead::Object }),
+                JumpTest::Same(is_same) => match (*is_same == is_met, below.object()? == 0) {
                     (true, true) | (false, false) => Some(Instead::Null),
                     (false, true) => Some(Instead::Object),
                     (true, false) => None,
@@ -419,7 +430,7 @@ fn for_way(operation: &Operation, below: Value, at: u32, way: u32) -> Option<Ins
 #[cfg(test)]
 mod tests {
     use super::*;
-    use idd_trace::instrument::java::operation::{Condition, Switch};
+    use idd_trace::instrument::java::operation::{JumpCondition, Switch};
 
     #[test]
     fn an_effect_is_of_the_variable_that_a_link_names() {
@@ -446,18 +457,18 @@ mod tests {
 
     #[test]
     fn what_must_be_on_the_stack_leads_a_decision_its_way() {
-        let below = |number: i32| Value::of(of_int(number), Step::START);
-        let jump = |test: Test, left: i32, way: u32| for_way(&Operation::Jump(test, 9), below(left), 4, way);
+        let below = |number: i32| JavaValue::of(of_int(number), Step::START);
+        let jump = |test: JumpTest, left: i32, way: u32| for_way(&Operation::Jump(test, 9), below(left), 4, way);
         let bits = |number: i32| Some(Instead::Bits(of_int(number)));
-        assert_eq!(jump(Test::Zero(Condition::Equal), 0, 9), bits(0));
-        assert_eq!(jump(Test::Zero(Condition::Less), 0, 9), bits(-1));
-        assert_eq!(jump(Test::Zero(Condition::Less), 0, 5), bits(0));
-        assert_eq!(jump(Test::Ints(Condition::Different), 7, 5), bits(7));
-        assert_eq!(jump(Test::Ints(Condition::Different), 7, 9), bits(8));
+        assert_eq!(jump(JumpTest::Zero(JumpCondition::Equal), 0, 9), bits(0));
+        assert_eq!(jump(JumpTest::Zero(JumpCondition::Less), 0, 9), bits(-1));
+        assert_eq!(jump(JumpTest::Zero(JumpCondition::Less), 0, 5), bits(0));
+        assert_eq!(jump(JumpTest::Ints(JumpCondition::Different), 7, 5), bits(7));
+        assert_eq!(jump(JumpTest::Ints(JumpCondition::Different), 7, 9), bits(8));
         // No number is less than the least one.
-        assert_eq!(jump(Test::Ints(Condition::Greater), i32::MIN, 9), None);
-        assert_eq!(jump(Test::Null(true), 0, 9), Some(Instead::Null));
-        assert_eq!(jump(Test::Null(true), 0, 5), Some(Instead::Object));
+        assert_eq!(jump(JumpTest::Ints(JumpCondition::Greater), i32::MIN, 9), None);
+        assert_eq!(jump(JumpTest::Null(true), 0, 9), Some(Instead::Null));
+        assert_eq!(jump(JumpTest::Null(true), 0, 5), Some(Instead::Object));
         let switch = Operation::Switch(Box::new(Switch { default: 8, cases: vec![(0, 6), (1, 7)], is_table: true }));
         assert_eq!(for_way(&switch, below(0), 4, 7), bits(1));
         assert_eq!(for_way(&switch, below(0), 4, 8), bits(2));

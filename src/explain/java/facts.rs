@@ -1,14 +1,14 @@
 //! What a person sees of a step of a Java program to judge it.
 
-use crate::facts::{Facts, Outcome, Used, read, way};
-use crate::java::recorded::Recorded;
+use crate::facts::{DecisionOutcome, StepFacts, UsedValue, read, way};
+use crate::java::recorded::JavaRecorded;
 use crate::statements::Statements;
 use idd_trace::TraceError;
 use idd_trace::detail::{Access, Detail};
-use idd_trace::instrument::java::descriptor::{Kind, is_reference, result_type};
-use idd_trace::java::detail::Focus;
-use idd_trace::java::machine::{Frame, Location, Machine, Value, Watch};
-use idd_trace::java::method::Method;
+use idd_trace::instrument::java::descriptor::{ValueKind, is_reference, result_type};
+use idd_trace::java::detail::JavaFocus;
+use idd_trace::java::machine::{JavaFrame, JavaMachine, JavaValue, ValueLocation, Watch};
+use idd_trace::java::method::MachineMethod;
 use idd_trace::java::parts::structure;
 use idd_trace::java::text;
 use idd_trace::step::Step;
@@ -42,13 +42,13 @@ const SWITCH: &str = ".$assertionsDisabled";
 /// - `members`: its steps, ascending.
 ///
 /// Cost: plays from the last checkpoint before the first of them to the end of the last one.
-pub fn facts(recorded: &mut Recorded, members: &[Step]) -> Result<Option<Facts>, TraceError> {
+pub fn facts(recorded: &mut JavaRecorded, members: &[Step]) -> Result<Option<StepFacts>, TraceError> {
     let members = &members[..members.len().min(MAX_MEMBERS)];
-    let beside = Beside { members, found: HashMap::new(), open: None, thrown: None };
-    let mut watch = (Focus::new(members, Step(u32::MAX)), beside);
+    let beside = BesideCollector { members, found: HashMap::new(), open: None, thrown: None };
+    let mut watch = (JavaFocus::new(members, Step(u32::MAX)), beside);
     recorded.player.replay_from(members.first().copied().unwrap_or(Step::START), &mut watch)?;
     let (focus, mut beside) = watch;
-    let mut found: Option<Facts> = None;
+    let mut found: Option<StepFacts> = None;
     for mut detail in focus.end() {
         let own = beside.found.remove(&detail.standing.step).unwrap_or_default();
         name(&mut detail, &own);
@@ -56,14 +56,14 @@ pub fn facts(recorded: &mut Recorded, members: &[Step]) -> Result<Option<Facts>,
         // The object of the method is the way to its fields, and seldom what is wrong.
         used.sort_by_key(|used| used.name == "this");
         used.extend(own.returned);
-        used.extend((1..).zip(own.taken).map(|(number, (kind, value))| Used {
+        used.extend((1..).zip(own.taken).map(|(number, (kind, value))| UsedValue {
             name: format!("{OPERAND} {number}"),
             value: Some(text::value(&recorded.player.machine, kind.descriptor(), value)),
             makers: vec![value.maker],
             origin: None,
             target: None,
         }));
-        let next = Facts { detail, used, outcome: own.outcome };
+        let next = StepFacts { detail, used, outcome: own.outcome };
         found = Some(match found {
             Some(found) => found.joined(next),
             None => next,
@@ -74,7 +74,7 @@ pub fn facts(recorded: &mut Recorded, members: &[Step]) -> Result<Option<Facts>,
 
 /// Names what a step reads and writes as its line sees it, and leaves out the streams of the program, variables of the
 /// compiler, and whether assertions are enabled.
-fn name(detail: &mut Detail, own: &Own) {
+fn name(detail: &mut Detail, own: &OwnFacts) {
     let is_stream = |access: &Access| {
         let is_printer = access.named.value.as_ref().is_some_and(|value| value.starts_with(STREAM));
         is_printer && (access.named.name.starts_with("System.") || access.named.name.starts_with(CONTENTS))
@@ -97,35 +97,35 @@ fn name(detail: &mut Detail, own: &Own) {
 
 /// What is known of a step beside its [`Detail`].
 #[derive(Default)]
-struct Own {
+struct OwnFacts {
     /// Whether it is the entry of a method that its caller named.
     is_direct: bool,
-    returned: Vec<Used>,
+    returned: Vec<UsedValue>,
     /// What other lines left on the stack.
-    taken: Vec<(Kind, Value)>,
-    outcome: Option<Outcome>,
+    taken: Vec<(ValueKind, JavaValue)>,
+    outcome: Option<DecisionOutcome>,
     /// What is in the objects that it reads, by the names of the variables.
     targets: HashMap<String, String>,
 }
 
 /// Collects what a [`Detail`] has not.
-struct Beside<'m> {
+struct BesideCollector<'m> {
     members: &'m [Step],
-    found: HashMap<Step, Own>,
+    found: HashMap<Step, OwnFacts>,
     /// A decision whose way is not known yet: its activation, its step, and its instruction.
     open: Option<(u64, Step, u32)>,
     /// The last exception.
     thrown: Option<String>,
 }
 
-impl Beside<'_> {
-    fn of(&mut self, step: Step) -> Option<&mut Own> {
+impl BesideCollector<'_> {
+    fn of(&mut self, step: Step) -> Option<&mut OwnFacts> {
         self.members.contains(&step).then(|| self.found.entry(step).or_default())
     }
 }
 
-impl Watch for Beside<'_> {
-    fn step(&mut self, _machine: &Machine, frame: &Frame) {
+impl Watch for BesideCollector<'_> {
+    fn step(&mut self, _machine: &JavaMachine, frame: &JavaFrame) {
         if let Some((_, step, decision)) = self.open.take_if(|(number, ..)| *number == frame.number) {
             let outcome = outcome(&frame.method, decision, frame.at);
             if let Some(own) = self.of(step) {
@@ -138,14 +138,14 @@ impl Watch for Beside<'_> {
         }
     }
 
-    fn takes(&mut self, frame: &Frame, value: Value, kind: Kind) {
+    fn takes(&mut self, frame: &JavaFrame, value: JavaValue, kind: ValueKind) {
         let is_inside = self.members.contains(&value.maker);
         if let Some(own) = self.of(frame.step).filter(|own| !is_inside && !own.taken.contains(&(kind, value))) {
             own.taken.push((kind, value));
         }
     }
 
-    fn reads(&mut self, machine: &Machine, frame: &Frame, location: Location, value: Value) {
+    fn reads(&mut self, machine: &JavaMachine, frame: &JavaFrame, location: ValueLocation, value: JavaValue) {
         let Some(object) = value.object().filter(|_| self.members.contains(&frame.step)) else { return };
         let name = text::name(machine, frame, location);
         let structure = is_reference(&name.descriptor).then(|| structure(machine, object)).flatten();
@@ -154,14 +154,14 @@ impl Watch for Beside<'_> {
         }
     }
 
-    fn writes(&mut self, _machine: &Machine, frame: &Frame, _location: Location, _value: Value) {
+    fn writes(&mut self, _machine: &JavaMachine, frame: &JavaFrame, _location: ValueLocation, _value: JavaValue) {
         let is_direct = frame.is_direct || frame.caller == Step::START;
         if let Some(own) = self.of(frame.step).filter(|_| frame.step == frame.entry) {
             own.is_direct = is_direct;
         }
     }
 
-    fn leaves(&mut self, machine: &Machine, frame: &Frame, is_return: bool, result: Option<Value>) {
+    fn leaves(&mut self, machine: &JavaMachine, frame: &JavaFrame, is_return: bool, result: Option<JavaValue>) {
         self.open.take_if(|(number, ..)| *number == frame.number);
         let (target, value) = match result {
             Some(result) if is_return => {
@@ -177,7 +177,7 @@ impl Watch for Beside<'_> {
         let own = self.of(frame.caller);
         // What the library was given by a method that it called back counts, too: `equals`, `compare`.
         if let Some(own) = own.filter(|own| is_direct || own.returned.len() < MAX_RETURNED) {
-            own.returned.push(Used {
+            own.returned.push(UsedValue {
                 name: format!("{}()", frame.method.name),
                 value: Some(value),
                 makers: vec![frame.step],
@@ -187,7 +187,7 @@ impl Watch for Beside<'_> {
         }
     }
 
-    fn throws(&mut self, machine: &Machine, _frame: &Frame, exception: Value) {
+    fn throws(&mut self, machine: &JavaMachine, _frame: &JavaFrame, exception: JavaValue) {
         self.thrown = exception.object().map(|object| text::object(machine, object));
     }
 
@@ -197,15 +197,15 @@ impl Watch for Beside<'_> {
 }
 
 /// How a decision went that led to an instruction.
-fn outcome(method: &Method, decision: u32, to: u32) -> Outcome {
+fn outcome(method: &MachineMethod, decision: u32, to: u32) -> DecisionOutcome {
     let place = |begin: u32| &method.places[method.starts[begin as usize] as usize];
     let way = way(place(to));
     let told = method.truth(decision, to).map_or_else(|| way.clone(), |truth| truth.to_string());
-    Outcome::new((told, way), None, None)
+    DecisionOutcome::new((told, way), None, None)
 }
 
 impl Watch for Statements {
-    fn step(&mut self, _machine: &Machine, frame: &Frame) {
+    fn step(&mut self, _machine: &JavaMachine, frame: &JavaFrame) {
         let method = &frame.method;
         let statement = if frame.step == frame.entry { 0 } else { frame.statement };
         Self::step(self, (method.number, statement, method.places.len()), || {

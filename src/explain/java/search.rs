@@ -3,18 +3,18 @@
 use idd_trace::TraceError;
 use idd_trace::instrument::java::descriptor::result_type;
 use idd_trace::java::detail::call;
-use idd_trace::java::machine::{Callee, Frame, Location, Machine, Value, Watch};
-use idd_trace::java::player::Player;
+use idd_trace::java::machine::{JavaFrame, JavaMachine, JavaValue, MethodCallee, ValueLocation, Watch};
+use idd_trace::java::player::JavaPlayer;
 use idd_trace::java::text;
 use idd_trace::step::Step;
-use idd_trace::walk::{Sought, Time};
+use idd_trace::walk::{SearchOutcome, TimeDirection};
 
 /// Steps between two questions whether the search goes on.
 const SLICE: u32 = 10_000;
 
 /// What is searched for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Wanted<'w> {
+pub enum JavaTarget<'w> {
     /// A write of the place that the step where the search begins reads or writes by this name.
     Write(&'w str),
     /// A text in the name of a called method, in `name = value` of what is written, or in a call of a method that is not
@@ -23,10 +23,10 @@ pub enum Wanted<'w> {
 }
 
 /// A place, and the activation of a local.
-type Place = (Location, Option<u64>);
+type LocalPlace = (ValueLocation, Option<u64>);
 
-fn place(frame: &Frame, location: Location) -> Place {
-    (location, matches!(location, Location::Local(_)).then_some(frame.number))
+fn place(frame: &JavaFrame, location: ValueLocation) -> LocalPlace {
+    (location, matches!(location, ValueLocation::Local(_)).then_some(frame.number))
 }
 
 /// Searches from a step on: the first one after it, or the last one before it.
@@ -37,42 +37,42 @@ fn place(frame: &Frame, location: Location) -> Place {
 /// Cost: forward, plays from the last checkpoint before `from` up to what is found; backward, from the beginning up to `from`.
 /// For a write also from that checkpoint up to the end of the line of `from`.
 pub fn search(
-    player: &mut Player,
-    wanted: Wanted<'_>,
-    (from, time): (Step, Time),
+    player: &mut JavaPlayer,
+    wanted: JavaTarget<'_>,
+    (from, time): (Step, TimeDirection),
     shown: &dyn Fn(Step) -> Step,
     is_stopped: &mut dyn FnMut(Step) -> bool,
-) -> Result<Sought, TraceError> {
+) -> Result<SearchOutcome, TraceError> {
     let target = match wanted {
-        Wanted::Text(text) => Target::Text(text),
-        Wanted::Write(name) => {
-            let mut named = Named { name, from, shown, found: None, is_over: false };
+        JavaTarget::Text(text) => SearchedPlace::Text(text),
+        JavaTarget::Write(name) => {
+            let mut named = NameFinder { name, from, shown, found: None, is_over: false };
             player.replay_from(from, &mut named)?;
-            let Some(place) = named.found else { return Ok(Sought::Nothing) };
-            Target::Place(place)
+            let Some(place) = named.found else { return Ok(SearchOutcome::Nothing) };
+            SearchedPlace::Place(place)
         }
     };
-    let mut hunt = Hunt { target, from, time, shown, is_stopped, found: None, stopped: None, n_steps: 0 };
-    let begin = if time == Time::Forward { from } else { Step::START };
+    let mut hunt = JavaSearch { target, from, time, shown, is_stopped, found: None, stopped: None, n_steps: 0 };
+    let begin = if time == TimeDirection::Forward { from } else { Step::START };
     player.replay_from(begin, &mut hunt)?;
     Ok(match (hunt.stopped, hunt.found) {
-        (Some(step), _) => Sought::Stopped(step),
-        (None, Some(step)) => Sought::Found(step),
-        (None, None) => Sought::Nothing,
+        (Some(step), _) => SearchOutcome::Stopped(step),
+        (None, Some(step)) => SearchOutcome::Found(step),
+        (None, None) => SearchOutcome::Nothing,
     })
 }
 
 /// Finds the place that a line calls by a name.
-struct Named<'n> {
+struct NameFinder<'n> {
     name: &'n str,
     from: Step,
     shown: &'n dyn Fn(Step) -> Step,
-    found: Option<Place>,
+    found: Option<LocalPlace>,
     is_over: bool,
 }
 
-impl Named<'_> {
-    fn note(&mut self, machine: &Machine, frame: &Frame, location: Location) {
+impl NameFinder<'_> {
+    fn note(&mut self, machine: &JavaMachine, frame: &JavaFrame, location: ValueLocation) {
         if self.found.is_some() || frame.step < self.from || (self.shown)(frame.step) != self.from {
             return;
         }
@@ -84,17 +84,17 @@ impl Named<'_> {
     }
 }
 
-impl Watch for Named<'_> {
-    fn step(&mut self, _machine: &Machine, frame: &Frame) {
+impl Watch for NameFinder<'_> {
+    fn step(&mut self, _machine: &JavaMachine, frame: &JavaFrame) {
         // A line is over when its activation has gone on; its callees run in between.
         self.is_over |= frame.step > self.from && frame.entry < self.from && (self.shown)(frame.step) != self.from;
     }
 
-    fn reads(&mut self, machine: &Machine, frame: &Frame, location: Location, _value: Value) {
+    fn reads(&mut self, machine: &JavaMachine, frame: &JavaFrame, location: ValueLocation, _value: JavaValue) {
         self.note(machine, frame, location);
     }
 
-    fn writes(&mut self, machine: &Machine, frame: &Frame, location: Location, _value: Value) {
+    fn writes(&mut self, machine: &JavaMachine, frame: &JavaFrame, location: ValueLocation, _value: JavaValue) {
         self.note(machine, frame, location);
     }
 
@@ -103,16 +103,16 @@ impl Watch for Named<'_> {
     }
 }
 
-enum Target<'t> {
+enum SearchedPlace<'t> {
     Text(&'t str),
-    Place(Place),
+    Place(LocalPlace),
 }
 
 /// Watches for what is wanted.
-struct Hunt<'h> {
-    target: Target<'h>,
+struct JavaSearch<'h> {
+    target: SearchedPlace<'h>,
     from: Step,
-    time: Time,
+    time: TimeDirection,
     shown: &'h dyn Fn(Step) -> Step,
     is_stopped: &'h mut dyn FnMut(Step) -> bool,
     /// The first one, or the last one.
@@ -121,33 +121,35 @@ struct Hunt<'h> {
     n_steps: u32,
 }
 
-impl Hunt<'_> {
+impl JavaSearch<'_> {
     fn hit(&mut self, step: Step) {
         let step = (self.shown)(step);
         match self.time {
-            Time::Forward if step > self.from => self.found = self.found.or(Some(step)),
-            Time::Backward if step < self.from && step != Step::START => self.found = self.found.max(Some(step)),
+            TimeDirection::Forward if step > self.from => self.found = self.found.or(Some(step)),
+            TimeDirection::Backward if step < self.from && step != Step::START => {
+                self.found = self.found.max(Some(step));
+            }
             _ => {}
         }
     }
 
     /// Whether a step may be what is looked for.
     fn is_ahead(&self, step: Step) -> bool {
-        self.time == Time::Backward || step > self.from
+        self.time == TimeDirection::Backward || step > self.from
     }
 }
 
-impl Watch for Hunt<'_> {
-    fn step(&mut self, machine: &Machine, frame: &Frame) {
+impl Watch for JavaSearch<'_> {
+    fn step(&mut self, machine: &JavaMachine, frame: &JavaFrame) {
         self.n_steps = machine.n_steps;
         if self.n_steps.is_multiple_of(SLICE) {
             // Backward nothing is known before the search has come to where it began.
-            let reached = if self.time == Time::Forward { frame.step.max(self.from) } else { self.from };
+            let reached = if self.time == TimeDirection::Forward { frame.step.max(self.from) } else { self.from };
             if (self.is_stopped)(reached) {
                 self.stopped = Some(reached);
             }
         }
-        if let Target::Text(text) = self.target
+        if let SearchedPlace::Text(text) = self.target
             && frame.step == frame.entry
             && self.is_ahead(frame.step)
             && frame.method.function.contains(text)
@@ -156,13 +158,13 @@ impl Watch for Hunt<'_> {
         }
     }
 
-    fn writes(&mut self, machine: &Machine, frame: &Frame, location: Location, value: Value) {
+    fn writes(&mut self, machine: &JavaMachine, frame: &JavaFrame, location: ValueLocation, value: JavaValue) {
         if !self.is_ahead(frame.step) {
             return;
         }
         let is_hit = match self.target {
-            Target::Place(wanted) => place(frame, location) == wanted,
-            Target::Text(text) => {
+            SearchedPlace::Place(wanted) => place(frame, location) == wanted,
+            SearchedPlace::Text(text) => {
                 let name = text::name(machine, frame, location);
                 format!("{} = {}", name.text, text::value(machine, &name.descriptor, value)).contains(text)
             }
@@ -172,8 +174,15 @@ impl Watch for Hunt<'_> {
         }
     }
 
-    fn called(&mut self, machine: &Machine, frame: &Frame, callee: &Callee, given: &[Value], result: Option<Value>) {
-        let Target::Text(text) = self.target else { return };
+    fn called(
+        &mut self,
+        machine: &JavaMachine,
+        frame: &JavaFrame,
+        callee: &MethodCallee,
+        given: &[JavaValue],
+        result: Option<JavaValue>,
+    ) {
+        let SearchedPlace::Text(text) = self.target else { return };
         if !self.is_ahead(frame.step) {
             return;
         }
@@ -186,7 +195,7 @@ impl Watch for Hunt<'_> {
     }
 
     fn is_done(&self) -> bool {
-        let is_past = self.time == Time::Backward && self.n_steps > self.from.0;
-        is_past || self.stopped.is_some() || self.time == Time::Forward && self.found.is_some()
+        let is_past = self.time == TimeDirection::Backward && self.n_steps > self.from.0;
+        is_past || self.stopped.is_some() || self.time == TimeDirection::Forward && self.found.is_some()
     }
 }

@@ -2,14 +2,14 @@
 
 use std::fmt::Write as _;
 
-use crate::align::statements::{Done, Function, NO_EFFECT};
+use crate::align::statements::{NO_EFFECT, StatementEffect, VersionFunction};
 use idd_trace::instrument::java::operation::Operation;
-use idd_trace::java::method::{Method, Operand};
-use idd_trace::java::program::Program;
+use idd_trace::java::method::{MachineMethod, MethodOperand};
+use idd_trace::java::program::JavaProgram;
 
 /// What a method does.
-pub fn function(method: &Method, program: &Program) -> Function {
-    let mut statements: Vec<Done> = method.places.iter().map(|_| done(NO_EFFECT)).collect();
+pub fn function(method: &MachineMethod, program: &JavaProgram) -> VersionFunction {
+    let mut statements: Vec<StatementEffect> = method.places.iter().map(|_| done(NO_EFFECT)).collect();
     if let Some(entry) = statements.first_mut() {
         *entry = done("entry");
     }
@@ -22,15 +22,15 @@ pub fn function(method: &Method, program: &Program) -> Function {
             add(done, method, at, program);
         }
     }
-    Function { file: method.file.clone(), name: method.key().into(), statements }
+    VersionFunction { file: method.file.clone(), name: method.key().into(), statements }
 }
 
-fn done(effect: &str) -> Done {
-    Done { exactly: String::new(), roughly: String::new(), effect: effect.to_owned() }
+fn done(effect: &str) -> StatementEffect {
+    StatementEffect { exactly: String::new(), roughly: String::new(), effect: effect.to_owned() }
 }
 
 /// Adds an instruction to what its statement does. Jumps are left out: where code lies says nothing.
-fn add(done: &mut Done, method: &Method, at: u32, program: &Program) {
+fn add(done: &mut StatementEffect, method: &MachineMethod, at: u32, program: &JavaProgram) {
     let operation = &method.operations[at as usize];
     let (mut roughly, mut constant) = (String::new(), String::new());
     let local = |local: u16| match method.variable(local, at) {
@@ -57,10 +57,10 @@ fn add(done: &mut Done, method: &Method, at: u32, program: &Program) {
         }
     }
     match &method.operands[at as usize] {
-        Operand::None | Operand::Made(_) => {}
-        Operand::Number(bits, _) => constant = bits.to_string(),
-        Operand::Field(field, _) => roughly = format!("{roughly} {}", program.field(*field).name),
-        Operand::Call(callee) => roughly = format!("call {}.{}", callee.member.class, callee.member.name),
+        MethodOperand::None | MethodOperand::Made(_) => {}
+        MethodOperand::Number(bits, _) => constant = bits.to_string(),
+        MethodOperand::Field(field, _) => roughly = format!("{roughly} {}", program.field(*field).name),
+        MethodOperand::Call(callee) => roughly = format!("call {}.{}", callee.member.class, callee.member.name),
     }
     write!(done.roughly, "{roughly};").expect("a string takes all");
     write!(done.exactly, "{roughly} {constant};").expect("a string takes all");

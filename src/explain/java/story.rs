@@ -3,13 +3,13 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use crate::java::chain::{Cause, Pair};
-use crate::java::taken::{Taken, Way};
+use crate::java::chain::{Cause, RunPair};
+use crate::java::comparable_run::{DecisionWay, TakenRun};
 use crate::link::{Did, Instance, Link};
 use idd_trace::TraceError;
 use idd_trace::detail::{Access, Detail, Outside};
 use idd_trace::java::detail::details;
-use idd_trace::java::player::Player;
+use idd_trace::java::player::JavaPlayer;
 use idd_trace::java::text::without_numbers;
 use idd_trace::step::Step;
 
@@ -19,13 +19,13 @@ type Details = HashMap<Step, Detail>;
 /// Both runs, to look at.
 pub struct Players<'p> {
     /// The failing run.
-    pub failing: &'p mut Player,
+    pub failing: &'p mut JavaPlayer,
     /// The reference.
-    pub reference: &'p mut Player,
+    pub reference: &'p mut JavaPlayer,
 }
 
 /// What a chain is told by.
-pub struct Told {
+pub struct JavaTelling {
     /// The links; the step of the failure is none.
     pub links: Vec<Link>,
     /// How many links are left out, because they repeat the one before.
@@ -41,11 +41,11 @@ pub struct Told {
 ///
 /// Cost: plays each run once, up to the failure.
 pub fn tell(
-    pair: &Pair<'_>,
+    pair: &RunPair<'_>,
     players: &mut Players<'_>,
     causes: &[Cause],
     is_touched: &mut dyn FnMut(Step) -> bool,
-) -> Result<Told, TraceError> {
+) -> Result<JavaTelling, TraceError> {
     let steps: Vec<Step> = causes.iter().map(|cause| cause.step).collect();
     let steps = &steps[..];
     let others: Vec<Step> = steps.iter().filter_map(|step| pair.alignment.reference(*step)).collect();
@@ -59,7 +59,7 @@ pub fn tell(
         let Some(detail) = ours.get(step) else { continue };
         let reference = pair.alignment.reference(*step);
         let next = steps[at + 1];
-        let seen = Seen { pair, ours: &ours, theirs: &theirs };
+        let seen = ChainFacts { pair, ours: &ours, theirs: &theirs };
         let did = seen.did(causes[at], next);
         let says_nothing = |did: &Did| matches!(did, Did::Differs(_));
         if says_nothing(&did)
@@ -87,10 +87,10 @@ pub fn tell(
     let instances = instances(pair.failing, &counted);
     let links = links.into_iter().map(|link| Link { instance: instances.get(&link.step).copied(), ..link }).collect();
     let mut ours = ours;
-    Ok(Told { links, n_left, failure: ours.remove(&last), instance: instances.get(&last).copied() })
+    Ok(JavaTelling { links, n_left, failure: ours.remove(&last), instance: instances.get(&last).copied() })
 }
 
-fn looked_at(player: &mut Player, steps: &[Step]) -> Result<Details, TraceError> {
+fn looked_at(player: &mut JavaPlayer, steps: &[Step]) -> Result<Details, TraceError> {
     let mut steps = steps.to_vec();
     steps.sort_unstable();
     steps.dedup();
@@ -99,7 +99,7 @@ fn looked_at(player: &mut Player, steps: &[Step]) -> Result<Details, TraceError>
 }
 
 /// Which instances of their statements some steps are.
-fn instances(taken: &Taken, steps: &[Step]) -> HashMap<Step, Instance> {
+fn instances(taken: &TakenRun, steps: &[Step]) -> HashMap<Step, Instance> {
     let mut counts: HashMap<u32, u32> = HashMap::new();
     let mut found: HashMap<Step, u32> = HashMap::new();
     let wanted: HashMap<u32, bool> = steps.iter().map(|step| (taken.statements[step.0 as usize], true)).collect();
@@ -117,7 +117,7 @@ fn instances(taken: &Taken, steps: &[Step]) -> HashMap<Step, Instance> {
 }
 
 /// Of links that do the same in the same statement one after the other, the first and the last.
-fn without_repetitions(links: Vec<Link>, taken: &Taken) -> Vec<Link> {
+fn without_repetitions(links: Vec<Link>, taken: &TakenRun) -> Vec<Link> {
     let what = |link: &Link| {
         let variable = match &link.did {
             Did::Gave { variable, .. } => Some(variable.clone()),
@@ -134,7 +134,7 @@ fn without_repetitions(links: Vec<Link>, taken: &Taken) -> Vec<Link> {
     links.into_iter().zip(kept).filter(|(_, is_kept)| *is_kept).map(|(link, _)| link).collect()
 }
 
-fn outcome(way: Way) -> String {
+fn outcome(way: DecisionWay) -> String {
     match way.truth {
         Some(truth) => truth.to_string(),
         None => format!("decided for line {}", way.line),
@@ -142,13 +142,13 @@ fn outcome(way: Way) -> String {
 }
 
 /// What is known of the steps of a chain.
-struct Seen<'s> {
-    pair: &'s Pair<'s>,
+struct ChainFacts<'s> {
+    pair: &'s RunPair<'s>,
     ours: &'s Details,
     theirs: &'s Details,
 }
 
-impl Seen<'_> {
+impl ChainFacts<'_> {
     /// What a step did that matters for the next one.
     fn did(&self, Cause { step, omitted, .. }: Cause, next: Step) -> Did {
         if omitted.is_some() {

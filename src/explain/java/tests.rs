@@ -1,32 +1,32 @@
 //! Chains over runs that are written down.
 
 use crate::align::Alignment;
-use crate::java::chain::{Begin, Pair};
-use crate::java::taken::{Taken, Use, Way};
+use crate::java::chain::{JavaChainBegin, RunPair};
+use crate::java::comparable_run::{DecisionWay, TakenRun, Use};
 use idd_trace::step::Step;
 
 /// A step: its index, its decider, what it did, and its uses: maker, place, value.
 type Written<'w> = (u64, u32, u64, &'w [(u32, u32, u32)]);
 
-fn taken(steps: &[Written<'_>]) -> Taken {
+fn taken(steps: &[Written<'_>]) -> TakenRun {
     let step = |(index, decider, did, uses): &Written<'_>| {
         let uses = uses.iter().map(|(maker, place, value)| Use { maker: Step(*maker), place: *place, value: *value });
         (*index, *decider, *did, uses.collect())
     };
     let start: Written<'_> = (0, 0, 0, &[]);
-    Taken::of(&std::iter::once(&start).chain(steps).map(step).collect::<Vec<_>>())
+    TakenRun::of(&std::iter::once(&start).chain(steps).map(step).collect::<Vec<_>>())
 }
 
 /// The steps of the chain from a failure, where it begins, and what was left out at its first step.
 #[track_caller]
 fn chain(
-    failing: &Taken,
-    reference: &Taken,
+    failing: &TakenRun,
+    reference: &TakenRun,
     failure: u32,
     (touched, gone): (u32, u32),
-) -> (Vec<u32>, Begin, Option<u32>) {
+) -> (Vec<u32>, JavaChainBegin, Option<u32>) {
     let alignment = Alignment::new(&failing.run, &reference.run);
-    let pair = Pair { failing, reference, alignment: &alignment };
+    let pair = RunPair { failing, reference, alignment: &alignment };
     let found = pair.chain(Step(failure), &mut |step| step.0 == touched, &mut |step| step.0 == gone);
     let omitted = found.steps.first().and_then(|cause| cause.omitted);
     (found.steps.iter().map(|cause| cause.step.0).collect(), found.begin, omitted.map(|step| step.0))
@@ -43,12 +43,12 @@ fn a_chain_leads_over_values_that_differ_and_not_over_others() {
             (40, 0, 7, &[(3, 3, 100 + a)]),
         ])
     };
-    assert_eq!(chain(&run(1), &run(2), 4, (1, 0)), (vec![1, 3, 4], Begin::Change, None));
+    assert_eq!(chain(&run(1), &run(2), 4, (1, 0)), (vec![1, 3, 4], JavaChainBegin::Change, None));
     // The change touches nothing that ran: the first step that differs is told.
-    assert_eq!(chain(&run(1), &run(2), 4, (0, 0)), (vec![1, 3, 4], Begin::Elsewhere, None));
+    assert_eq!(chain(&run(1), &run(2), 4, (0, 0)), (vec![1, 3, 4], JavaChainBegin::Elsewhere, None));
     // A changed line behind is no beginning while what it uses differs already.
-    assert_eq!(chain(&run(1), &run(2), 4, (3, 0)), (vec![3, 4], Begin::Change, None));
-    assert_eq!(chain(&run(1), &run(1), 4, (1, 0)), (vec![4], Begin::Failure, None));
+    assert_eq!(chain(&run(1), &run(2), 4, (3, 0)), (vec![3, 4], JavaChainBegin::Change, None));
+    assert_eq!(chain(&run(1), &run(1), 4, (1, 0)), (vec![4], JavaChainBegin::Failure, None));
 }
 
 #[test]
@@ -56,8 +56,8 @@ fn what_was_left_out_stands_where_the_reference_did_it() {
     // The reference writes a again in its step 2, after the step with index 15.
     let failing = taken(&[(10, 0, 1, &[]), (15, 0, 3, &[]), (30, 0, 7, &[(1, 1, 1)])]);
     let reference = taken(&[(10, 0, 1, &[]), (15, 0, 3, &[]), (20, 0, 2, &[]), (30, 0, 8, &[(3, 1, 2)])]);
-    assert_eq!(chain(&failing, &reference, 3, (0, 3)), (vec![2, 3], Begin::Change, Some(3)));
-    assert_eq!(chain(&failing, &reference, 3, (0, 0)), (vec![2, 3], Begin::Elsewhere, Some(3)));
+    assert_eq!(chain(&failing, &reference, 3, (0, 3)), (vec![2, 3], JavaChainBegin::Change, Some(3)));
+    assert_eq!(chain(&failing, &reference, 3, (0, 0)), (vec![2, 3], JavaChainBegin::Elsewhere, Some(3)));
 }
 
 #[test]
@@ -67,8 +67,8 @@ fn what_was_left_out_with_a_call_that_the_change_removed_begins_there() {
     let steps: [Written<'_>; 5] =
         [(10, 0, 1, &[]), (15, 0, 3, &[]), (20, 0, 5, &[]), (21, 3, 2, &[]), (30, 0, 8, &[(4, 1, 2)])];
     let reference = taken(&steps);
-    assert_eq!(chain(&failing, &reference, 3, (0, 3)), (vec![2, 3], Begin::Change, Some(4)));
-    assert_eq!(chain(&failing, &reference, 3, (0, 2)), (vec![2, 3], Begin::Elsewhere, Some(4)));
+    assert_eq!(chain(&failing, &reference, 3, (0, 3)), (vec![2, 3], JavaChainBegin::Change, Some(4)));
+    assert_eq!(chain(&failing, &reference, 3, (0, 2)), (vec![2, 3], JavaChainBegin::Elsewhere, Some(4)));
 }
 
 #[test]
@@ -76,14 +76,14 @@ fn a_step_that_the_reference_does_not_have_depends_on_the_decision_around_it() {
     // 2 decides because of a; only the failing run does 3.
     let mut failing = taken(&[(10, 0, 1, &[]), (20, 0, 0, &[(1, 1, 1)]), (25, 2, 9, &[])]);
     let mut reference = taken(&[(10, 0, 2, &[]), (20, 0, 0, &[(1, 1, 2)]), (30, 2, 9, &[])]);
-    failing.ways[2] = Way { number: 1, truth: Some(true), line: 3 };
-    reference.ways[2] = Way { number: 2, truth: Some(false), line: 4 };
-    assert_eq!(chain(&failing, &reference, 3, (1, 0)), (vec![1, 2, 3], Begin::Change, None));
+    failing.ways[2] = DecisionWay { number: 1, truth: Some(true), line: 3 };
+    reference.ways[2] = DecisionWay { number: 2, truth: Some(false), line: 4 };
+    assert_eq!(chain(&failing, &reference, 3, (1, 0)), (vec![1, 2, 3], JavaChainBegin::Change, None));
     let alignment = Alignment::new(&failing.run, &reference.run);
-    let pair = Pair { failing: &failing, reference: &reference, alignment: &alignment };
+    let pair = RunPair { failing: &failing, reference: &reference, alignment: &alignment };
     assert!(pair.decides_otherwise(Step(2), Step(2)));
     // The same truth is the same way, wherever the code lies.
-    reference.ways[2] = Way { number: 2, truth: Some(true), line: 4 };
-    let pair = Pair { failing: &failing, reference: &reference, alignment: &alignment };
+    reference.ways[2] = DecisionWay { number: 2, truth: Some(true), line: 4 };
+    let pair = RunPair { failing: &failing, reference: &reference, alignment: &alignment };
     assert!(!pair.decides_otherwise(Step(2), Step(2)));
 }

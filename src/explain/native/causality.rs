@@ -14,21 +14,21 @@ use std::rc::Rc;
 use thiserror::Error;
 
 use crate::align::Alignment;
-use crate::chain::{Definition, Executions, Goal, Point, Test, Variable};
+use crate::chain::{AlignedPoint, CausalityTest, Definition, Executions, Goal, PathVariable};
 use crate::failure;
-use crate::failure::{Ending, Failure};
-use crate::native::align::objects::Side;
+use crate::failure::{RunEnding, RunFailure};
+use crate::native::align::objects::RunSide;
 use crate::native::align::state;
-use crate::native::align::state::{Cell, Known};
-use crate::native::recorded::Recorded;
+use crate::native::align::state::{Cell, LearnedState};
+use crate::native::recorded::NativeRecorded;
 use crate::native::returns;
-use crate::native::returns::Returned;
+use crate::native::returns::CallReturn;
 use idd_trace::TraceError;
 use idd_trace::index::Index;
-use idd_trace::native::heap::Block;
-use idd_trace::native::machine::{Call, Frame, Machine, Watch};
+use idd_trace::native::heap::HeapBlock;
+use idd_trace::native::machine::{NativeCall, NativeFrame, NativeMachine, Watch};
 use idd_trace::native::run;
-use idd_trace::run::{Revealed, Run, Said};
+use idd_trace::run::{ObservableCall, Revealed, Run};
 use idd_trace::step::Step;
 
 /// Who "wrote" what was overwritten: no step of any run.
@@ -57,7 +57,7 @@ const PATIENCE: (u64, u64) = (2, 2000);
 
 /// What a fork is to do.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Order {
+pub struct ForkOrder {
     /// Records of the failing run before it is forked.
     pub n_records: u64,
     /// What is overwritten.
@@ -68,9 +68,9 @@ pub struct Order {
 
 /// What a fork did.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Ran {
-    /// How it ended; also what was ended because its budget was used up is [`Ending::Endless`]. `None` if it could not run.
-    pub ending: Option<Ending>,
+pub struct ForkRun {
+    /// How it ended; also what was ended because its budget was used up is [`RunEnding::Endless`]. `None` if it could not run.
+    pub ending: Option<RunEnding>,
     /// Its records.
     pub records: Vec<u8>,
 }
@@ -81,7 +81,7 @@ pub trait Forks {
     type Error;
 
     /// Runs a fork.
-    fn run(&mut self, order: &Order) -> Result<Ran, Self::Error>;
+    fn run(&mut self, order: &ForkOrder) -> Result<ForkRun, Self::Error>;
 
     /// Whether no further fork can be run, because the time is up or somebody stopped the work.
     fn is_stopped(&self) -> bool {
@@ -104,22 +104,22 @@ pub enum CausalityError<E> {
 }
 
 /// The faulty state at a point.
-pub struct State {
+pub struct FaultyState {
     /// What differs, in the order in which it is tried.
     pub cells: Vec<(Definition, Cell)>,
     /// What differs and cannot be overwritten: it points to something that the failing run does not have.
     pub unpatched: Vec<Cell>,
-    machine: Machine,
+    machine: NativeMachine,
 }
 
-impl State {
+impl FaultyState {
     /// What the failing run holds in a byte, and who wrote it.
     pub fn byte(&self, address: u64) -> Option<(u8, Step)> {
         self.machine.memory.word(address, 1).map(|(byte, writer)| (byte.to_le_bytes()[0], writer))
     }
 
     /// The block of the heap that an address is in, in the failing run.
-    pub fn block(&self, address: u64) -> Option<Block> {
+    pub fn block(&self, address: u64) -> Option<HeapBlock> {
         self.machine.heap.find(address)
     }
 }
@@ -137,18 +137,18 @@ pub struct Omission {
 
 /// Both runs, and forks of the failing one.
 pub struct Causality<F: Forks> {
-    failing: Recorded,
-    reference: Recorded,
+    failing: NativeRecorded,
+    reference: NativeRecorded,
     alignment: Alignment,
-    failure: Failure,
+    failure: RunFailure,
     forks: F,
     points: Vec<(Step, Step)>,
     /// By step of the failing run.
-    point_of: HashMap<u32, Point>,
-    variables: HashMap<(u64, u64), Variable>,
+    point_of: HashMap<u32, AlignedPoint>,
+    variables: HashMap<(u64, u64), PathVariable>,
     places: Vec<(u64, u64)>,
-    states: Vec<(Point, Rc<State>)>,
-    known: Known,
+    states: Vec<(AlignedPoint, Rc<FaultyState>)>,
+    known: LearnedState,
     /// Forks run so far.
     pub n_forks: u64,
     /// States compared so far.
@@ -159,11 +159,17 @@ pub struct Causality<F: Forks> {
 
 impl<F: Forks> Causality<F> {
     /// Begins with two runs that were recorded and aligned.
-    pub fn new(failing: Recorded, reference: Recorded, alignment: Alignment, failure: Failure, forks: F) -> Self {
+    pub fn new(
+        failing: NativeRecorded,
+        reference: NativeRecorded,
+        alignment: Alignment,
+        failure: RunFailure,
+        forks: F,
+    ) -> Self {
         let is_point =
             |(step, _): &&(Step, Step)| !failing.run.entries[step.0 as usize] && u64::from(step.0) <= failure.time;
         let points: Vec<(Step, Step)> = alignment.pairs.iter().filter(is_point).copied().collect();
-        let point_of = (0..).zip(&points).map(|(point, (step, _))| (step.0, Point(point))).collect();
+        let point_of = (0..).zip(&points).map(|(point, (step, _))| (step.0, AlignedPoint(point))).collect();
         Self {
             failing,
             reference,
@@ -175,7 +181,7 @@ impl<F: Forks> Causality<F> {
             variables: HashMap::new(),
             places: Vec::new(),
             states: Vec::new(),
-            known: Known::default(),
+            known: LearnedState::default(),
             n_forks: 0,
             n_states: 0,
             n_unpatched: 0,
@@ -183,12 +189,12 @@ impl<F: Forks> Causality<F> {
     }
 
     /// The failing run.
-    pub fn failing(&mut self) -> &mut Recorded {
+    pub fn failing(&mut self) -> &mut NativeRecorded {
         &mut self.failing
     }
 
     /// The reference.
-    pub fn reference(&mut self) -> &mut Recorded {
+    pub fn reference(&mut self) -> &mut NativeRecorded {
         &mut self.reference
     }
 
@@ -198,23 +204,23 @@ impl<F: Forks> Causality<F> {
     }
 
     /// The failure.
-    pub fn failure(&self) -> &Failure {
+    pub fn failure(&self) -> &RunFailure {
         &self.failure
     }
 
     /// The steps of both runs right before which a point is.
-    pub fn steps(&self, point: Point) -> (Step, Step) {
+    pub fn steps(&self, point: AlignedPoint) -> (Step, Step) {
         self.points[point.0 as usize]
     }
 
     /// The last point up to right before a step.
-    pub fn point_until(&self, step: Step) -> Option<Point> {
+    pub fn point_until(&self, step: Step) -> Option<AlignedPoint> {
         let index = self.points.partition_point(|(at, _)| *at <= step).checked_sub(1)?;
-        u32::try_from(index).ok().map(Point)
+        u32::try_from(index).ok().map(AlignedPoint)
     }
 
     /// The faulty state at a point; variables that were written later come first.
-    pub fn state(&mut self, point: Point) -> Result<Rc<State>, CausalityError<F::Error>> {
+    pub fn state(&mut self, point: AlignedPoint) -> Result<Rc<FaultyState>, CausalityError<F::Error>> {
         if let Some((_, state)) = self.states.iter().find(|(other, _)| *other == point) {
             return Ok(Rc::clone(state));
         }
@@ -222,7 +228,7 @@ impl<F: Forks> Causality<F> {
         let n_records = self.failing.run.records[step.0 as usize];
         self.failing.player.seek(n_records)?;
         self.reference.player.seek(self.reference.run.records[other.0 as usize])?;
-        let side = |recorded: &'_ Recorded| {
+        let side = |recorded: &'_ NativeRecorded| {
             let mut machine = recorded.player.machine.clone();
             for Revealed { address, bytes, length, writer } in &recorded.run.revealed {
                 machine.memory.reveal(*address, &bytes[..usize::from(*length)], *writer);
@@ -231,8 +237,8 @@ impl<F: Forks> Causality<F> {
         };
         let (machine, other_machine) = (side(&self.failing), side(&self.reference));
         let found = state::faulty(
-            Side { machine: &machine },
-            Side { machine: &other_machine },
+            RunSide { machine: &machine },
+            RunSide { machine: &other_machine },
             &self.alignment,
             &mut self.known,
         );
@@ -246,9 +252,9 @@ impl<F: Forks> Causality<F> {
             cells.push((Definition { time, variable }, cell));
         }
         cells.sort_by_key(|(definition, _)| Reverse(definition.time));
-        let state = Rc::new(State { cells, unpatched, machine });
+        let state = Rc::new(FaultyState { cells, unpatched, machine });
         self.states.push((point, Rc::clone(&state)));
-        let bytes = |(_, state): &(Point, Rc<State>)| {
+        let bytes = |(_, state): &(AlignedPoint, Rc<FaultyState>)| {
             let (n_pages, page) = state.machine.memory.n_pages();
             n_pages * page + (state.cells.len() + state.unpatched.len()) * size_of::<(Definition, Cell)>()
         };
@@ -259,8 +265,8 @@ impl<F: Forks> Causality<F> {
         Ok(state)
     }
 
-    fn variable(&mut self, address: u64, length: u64) -> Variable {
-        let next = Variable(u32::try_from(self.places.len()).expect("there is less memory than 4 G variables"));
+    fn variable(&mut self, address: u64, length: u64) -> PathVariable {
+        let next = PathVariable(u32::try_from(self.places.len()).expect("there is less memory than 4 G variables"));
         let variable = *self.variables.entry((address, length)).or_insert(next);
         if variable == next {
             self.places.push((address, length));
@@ -354,12 +360,12 @@ impl<F: Forks> Causality<F> {
     }
 
     /// Calls behind a step that returned something else than in the reference, with what they returned there, before so many steps had begun.
-    pub fn returns(&mut self, step: Step, before: u64) -> Result<Vec<(Returned, Returned)>, TraceError> {
+    pub fn returns(&mut self, step: Step, before: u64) -> Result<Vec<(CallReturn, CallReturn)>, TraceError> {
         returns::differing((&mut self.failing, &mut self.reference), &self.alignment, step, before)
     }
 
     /// Adds the last points of the function up to a step in it: what the step uses, or returns, may have been computed before it.
-    fn extend_with_frame(&self, last: Step, points: &mut Vec<Point>) {
+    fn extend_with_frame(&self, last: Step, points: &mut Vec<AlignedPoint>) {
         let callers = &self.failing.run.callers;
         let caller = callers[last.0 as usize];
         let first = caller.saturating_add(1).max(last.0.saturating_sub(MAX_LOOKED));
@@ -373,7 +379,7 @@ impl<F: Forks> Causality<F> {
         if self.forks.is_stopped() { Err(CausalityError::Stopped) } else { Ok(()) }
     }
 
-    fn test(&mut self, test: &Test) -> Result<bool, CausalityError<F::Error>> {
+    fn test(&mut self, test: &CausalityTest) -> Result<bool, CausalityError<F::Error>> {
         self.go_on()?;
         let state = self.state(test.point)?;
         let from = self.points[test.point.0 as usize].0;
@@ -398,11 +404,11 @@ impl<F: Forks> Causality<F> {
             Goal::Set { point, definitions } => {
                 let later = self.state(*point)?;
                 let find = |definition: &Definition| later.cells.iter().find(|(other, _)| other == definition);
-                let wanted: Option<Vec<Wanted>> = definitions
+                let wanted: Option<Vec<WantedValue>> = definitions
                     .iter()
                     .map(|definition| {
                         let (_, cell) = find(definition)?;
-                        Some(Wanted { address: cell.address, bytes: cell.bytes.clone(), writer: cell.writer })
+                        Some(WantedValue { address: cell.address, bytes: cell.bytes.clone(), writer: cell.writer })
                     })
                     .collect();
                 let Some(wanted) = wanted else { return Ok(false) };
@@ -410,7 +416,7 @@ impl<F: Forks> Causality<F> {
             }
         };
         let budget = until.saturating_sub(n_before).saturating_mul(PATIENCE.0) + PATIENCE.1;
-        let order = Order { n_records: n_before, patches, budget };
+        let order = ForkOrder { n_records: n_before, patches, budget };
         self.n_forks += 1;
         let ran = match self.forks.run(&order) {
             // What a fork does that is cut off is no answer.
@@ -418,7 +424,7 @@ impl<F: Forks> Causality<F> {
             ran => ran.map_err(CausalityError::Fork)?,
         };
         let Some(ending) = ran.ending else { return Ok(false) };
-        let mut fork = Fork {
+        let mut fork = PlayedFork {
             run: &self.failing.run,
             goal: match &test.goal {
                 Goal::Failure => None,
@@ -460,7 +466,7 @@ impl<F: Forks> Executions for Causality<F> {
         self.points.len()
     }
 
-    fn position(&self, point: Point) -> u64 {
+    fn position(&self, point: AlignedPoint) -> u64 {
         u64::from(self.points[point.0 as usize].0.0)
     }
 
@@ -468,16 +474,16 @@ impl<F: Forks> Executions for Causality<F> {
         self.forks.is_stopped()
     }
 
-    fn faulty(&mut self, point: Point) -> Result<Vec<Definition>, Self::Error> {
+    fn faulty(&mut self, point: AlignedPoint) -> Result<Vec<Definition>, Self::Error> {
         self.go_on()?;
         Ok(self.state(point)?.cells.iter().map(|(definition, _)| *definition).collect())
     }
 
-    fn induce(&mut self, test: &Test) -> Result<bool, Self::Error> {
+    fn induce(&mut self, test: &CausalityTest) -> Result<bool, Self::Error> {
         self.test(test)
     }
 
-    fn parent(&self, point: Point) -> Option<Point> {
+    fn parent(&self, point: AlignedPoint) -> Option<AlignedPoint> {
         let mut step = self.points[point.0 as usize].0.0;
         while step != 0 {
             step = self.failing.run.leaders[step as usize];
@@ -488,7 +494,7 @@ impl<F: Forks> Executions for Causality<F> {
         None
     }
 
-    fn around(&mut self, point: Point) -> Result<Vec<Point>, Self::Error> {
+    fn around(&mut self, point: AlignedPoint) -> Result<Vec<AlignedPoint>, Self::Error> {
         let mut found = Vec::new();
         let here = self.points[point.0 as usize].0;
         let mut step = here;
@@ -512,36 +518,36 @@ impl<F: Forks> Executions for Causality<F> {
 }
 
 /// What a variable has to hold.
-struct Wanted {
+struct WantedValue {
     address: u64,
     bytes: Vec<u8>,
     writer: Step,
 }
 
 /// A fork that is played.
-struct Fork<'f> {
+struct PlayedFork<'f> {
     run: &'f Run,
     /// The index of the step before which the goal is looked for; `None` for the failure.
     goal: Option<u64>,
     /// What has to be held there, without what was seen to be.
-    wanted: Vec<Wanted>,
+    wanted: Vec<WantedValue>,
     /// Whether it was there.
     is_there: bool,
     /// Steps before the fork's first one.
     first: u32,
     indices: Vec<u64>,
-    said: Vec<(Said, u64)>,
+    said: Vec<(ObservableCall, u64)>,
     is_induced: Option<bool>,
 }
 
-impl Fork<'_> {
-    fn told(&mut self, machine: &Machine, said: Option<Said>) {
-        let index = machine.frame().and_then(Frame::index).map_or(0, |Index(index)| index.max(1));
+impl PlayedFork<'_> {
+    fn told(&mut self, machine: &NativeMachine, said: Option<ObservableCall>) {
+        let index = machine.frame().and_then(NativeFrame::index).map_or(0, |Index(index)| index.max(1));
         self.said.extend(said.map(|said| (said, index)));
     }
 
     /// Whether a variable holds what it has to; `None` if the right step left it, and its bytes are not known before they are read.
-    fn holds(&self, machine: &Machine, wanted: &Wanted) -> Option<bool> {
+    fn holds(&self, machine: &NativeMachine, wanted: &WantedValue) -> Option<bool> {
         if let Some(held) = machine.cell(wanted.address, wanted.bytes.len() as u64) {
             return Some(held.bytes == wanted.bytes && self.is_step(held.writer, wanted.writer));
         }
@@ -561,7 +567,7 @@ impl Fork<'_> {
     }
 
     /// Looks at what is still wanted.
-    fn look(&mut self, machine: &Machine) {
+    fn look(&mut self, machine: &NativeMachine) {
         let mut wanted = std::mem::take(&mut self.wanted);
         let mut is_lost = false;
         wanted.retain(|wanted| match self.holds(machine, wanted) {
@@ -578,9 +584,9 @@ impl Fork<'_> {
     }
 }
 
-impl Watch for Fork<'_> {
-    fn step(&mut self, machine: &Machine) {
-        let index = machine.frame().and_then(Frame::index).map_or(0, |Index(index)| index.max(1));
+impl Watch for PlayedFork<'_> {
+    fn step(&mut self, machine: &NativeMachine) {
+        let index = machine.frame().and_then(NativeFrame::index).map_or(0, |Index(index)| index.max(1));
         self.is_there |= self.goal == Some(index);
         if self.is_there && self.is_induced.is_none() {
             self.look(machine);
@@ -588,13 +594,13 @@ impl Watch for Fork<'_> {
         self.indices.push(index);
     }
 
-    fn reads(&mut self, machine: &Machine, _step: Step, _address: u64, _bytes: &[u8]) {
+    fn reads(&mut self, machine: &NativeMachine, _step: Step, _address: u64, _bytes: &[u8]) {
         if self.is_there && self.is_induced.is_none() {
             self.look(machine);
         }
     }
 
-    fn called(&mut self, machine: &Machine, call: &Call, arguments: &[Option<u64>], result: Option<u64>) {
+    fn called(&mut self, machine: &NativeMachine, call: &NativeCall, arguments: &[Option<u64>], result: Option<u64>) {
         if self.goal.is_none() {
             self.told(machine, run::said(machine, call, arguments, result));
         }
@@ -607,14 +613,14 @@ impl Watch for Fork<'_> {
 
 #[cfg(test)]
 mod tests {
-    use crate::chain::{Executions as _, Goal, Test};
-    use crate::failure::Ending;
+    use crate::chain::{CausalityTest, Executions as _, Goal};
+    use crate::failure::RunEnding;
     use crate::native::stored::causality;
     use idd_trace::native::stored::step;
 
     #[test]
     fn a_state_holds_what_differs_the_last_written_first() {
-        let mut causality = causality("list", Ending::Exit(0));
+        let mut causality = causality("list", RunEnding::Exit(0));
         let inside = step(&mut causality.failing().player, 17, 2);
         let point = causality.point_until(inside).unwrap();
         assert_eq!(causality.steps(point), (inside, inside));
@@ -633,14 +639,14 @@ mod tests {
 
     #[test]
     fn a_fork_that_does_as_before_shows_the_failure_and_what_it_did_not_write_is_overwritten() {
-        let mut causality = causality("list", Ending::Exit(0));
+        let mut causality = causality("list", RunEnding::Exit(0));
         let failing = &mut causality.failing().player;
         let (early, late) = (step(failing, 17, 0), step(failing, 17, 2));
         let (point, later) = (causality.point_until(early).unwrap(), causality.point_until(late).unwrap());
         let definitions = causality.faulty(later).unwrap();
         let kept = definitions.iter().copied().filter(|definition| definition.time > 0).collect::<Vec<_>>();
         let induces = |causality: &mut crate::native::causality::Causality<_>, retained, goal| {
-            causality.induce(&Test { point, retained, goal }).unwrap()
+            causality.induce(&CausalityTest { point, retained, goal }).unwrap()
         };
         assert!(induces(&mut causality, Vec::new(), Goal::Failure));
         let set = |definitions: &[_]| Goal::Set { point: later, definitions: definitions.to_vec() };

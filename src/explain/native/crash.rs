@@ -3,11 +3,11 @@
 use std::collections::HashMap;
 
 use crate::native::naming;
-use crate::native::recorded::Recorded;
+use crate::native::recorded::NativeRecorded;
 use idd_trace::TraceError;
-use idd_trace::instrument::instruction::{Instruction, Op, Value, ValueId};
+use idd_trace::instrument::instruction::{Instruction, Op, OperandValue, ValueId};
 use idd_trace::instrument::types::Type;
-use idd_trace::native::machine::{Frame, Machine, Watch};
+use idd_trace::native::machine::{NativeFrame, NativeMachine, Watch};
 use idd_trace::native::visit::at_step;
 use idd_trace::step::Step;
 
@@ -15,8 +15,8 @@ use idd_trace::step::Step;
 /// has a name.
 ///
 /// Cost: plays one step.
-pub fn null(recorded: &mut Recorded, step: Step) -> Result<Option<String>, TraceError> {
-    let mut look = Look::default();
+pub fn null(recorded: &mut NativeRecorded, step: Step) -> Result<Option<String>, TraceError> {
+    let mut look = CrashWatch::default();
     at_step(&mut recorded.player, step, &mut look)?;
     // Each load reads once; what follows the crash was not read.
     let is_null = |(_, is_zero): &&(u64, bool)| *is_zero;
@@ -31,24 +31,24 @@ pub fn null(recorded: &mut Recorded, step: Step) -> Result<Option<String>, Trace
 
 /// Takes down what a step reads.
 #[derive(Default)]
-struct Look {
+struct CrashWatch {
     /// Which of the loads of the statement give pointers that it follows, in the order in which it does.
     followed: Vec<usize>,
     /// Where each load read, and whether there was nothing but zeros.
     reads: Vec<(u64, bool)>,
 }
 
-impl Watch for Look {
-    fn step(&mut self, machine: &Machine) {
+impl Watch for CrashWatch {
+    fn step(&mut self, machine: &NativeMachine) {
         self.followed = machine.frame().map(|frame| followed(statement(frame))).unwrap_or_default();
     }
 
-    fn reads(&mut self, _machine: &Machine, _step: Step, address: u64, bytes: &[u8]) {
+    fn reads(&mut self, _machine: &NativeMachine, _step: Step, address: u64, bytes: &[u8]) {
         self.reads.push((address, bytes.iter().all(|byte| *byte == 0)));
     }
 }
 
-fn statement(frame: &Frame) -> &[Instruction] {
+fn statement(frame: &NativeFrame) -> &[Instruction] {
     let statement = frame.current();
     &frame.shape.body.function.block(statement.block).instructions[statement.first..statement.end]
 }
@@ -61,7 +61,7 @@ fn followed(instructions: &[Instruction]) -> Vec<usize> {
     let mut n_loads = 0;
     for instruction in instructions {
         let load = |index: usize, loads: &HashMap<ValueId, usize>| match &instruction.operands.get(index)?.value {
-            Value::Local(id) => loads.get(id).copied(),
+            OperandValue::Local(id) => loads.get(id).copied(),
             _ => None,
         };
         match &instruction.op {

@@ -7,12 +7,12 @@ use crate::native::origin::is_input;
 use idd_trace::TraceError;
 use idd_trace::dependence::{Dependences, Uses};
 use idd_trace::instrument::choice::choices;
-use idd_trace::instrument::instruction::{Op, Value};
-use idd_trace::instrument::statement::Statement;
+use idd_trace::instrument::instruction::{Op, OperandValue};
+use idd_trace::instrument::statement::FunctionStatement;
 use idd_trace::instrument::types::Type;
-use idd_trace::native::machine::{Call, Machine, Watch, What};
-use idd_trace::native::play::Player;
-use idd_trace::native::shape::{Next, Shape};
+use idd_trace::native::machine::{NativeCall, NativeMachine, UsedThing, Watch};
+use idd_trace::native::play::NativePlayer;
+use idd_trace::native::shape::{FunctionShape, Next};
 use idd_trace::step::Step;
 
 /// A decision.
@@ -48,9 +48,9 @@ impl Decisions {
     /// Reads them from a run.
     ///
     /// Cost: one pass over the trace.
-    pub fn read(player: &mut Player) -> Result<Self, TraceError> {
+    pub fn read(player: &mut NativePlayer) -> Result<Self, TraceError> {
         player.seek(0)?;
-        let mut reader = Reader { uses: Uses::all(), inputs: HashSet::new() };
+        let mut reader = DecisionReader { uses: Uses::all(), inputs: HashSet::new() };
         let mut instances: HashMap<u32, u64> = HashMap::new();
         let mut ways: HashMap<u32, Ways> = HashMap::new();
         let mut all = Vec::new();
@@ -90,7 +90,7 @@ struct Ways {
 }
 
 impl Ways {
-    fn new(shape: &Shape, segment: u32) -> Self {
+    fn new(shape: &FunctionShape, segment: u32) -> Self {
         Self {
             choices: choices_of(shape, segment),
             cases: cases_of(shape, segment),
@@ -100,14 +100,15 @@ impl Ways {
 }
 
 /// The choices of a segment, and their statements; none of a library, which has no steps.
-fn choices_of(shape: &Shape, segment: u32) -> Vec<(u8, u32)> {
+fn choices_of(shape: &FunctionShape, segment: u32) -> Vec<(u8, u32)> {
     let (piece, body) = (shape.piece(segment), &shape.body);
     let Some(cut) = body.segments.segments.get((segment - body.first) as usize).filter(|_| !shape.is_quiet) else {
         return Vec::new();
     };
     let statement_of = |index: usize| {
-        let is_around =
-            |statement: &Statement| statement.block == piece.block && (statement.first..statement.end).contains(&index);
+        let is_around = |statement: &FunctionStatement| {
+            statement.block == piece.block && (statement.first..statement.end).contains(&index)
+        };
         shape.statements.iter().position(is_around).and_then(|statement| u32::try_from(statement).ok())
     };
     let choices = choices(&body.function.block(piece.block).instructions, cut);
@@ -115,21 +116,21 @@ fn choices_of(shape: &Shape, segment: u32) -> Vec<(u8, u32)> {
 }
 
 /// Reads dependences, and the steps that bring input into the program: their own calls do, or calls in functions that they call.
-struct Reader {
+struct DecisionReader {
     uses: Uses,
     inputs: HashSet<Step>,
 }
 
-impl Watch for Reader {
-    fn step(&mut self, machine: &Machine) {
+impl Watch for DecisionReader {
+    fn step(&mut self, machine: &NativeMachine) {
         self.uses.step(machine);
     }
 
-    fn uses(&mut self, user: Step, maker: Step, what: What) {
+    fn uses(&mut self, user: Step, maker: Step, what: UsedThing) {
         self.uses.uses(user, maker, what);
     }
 
-    fn called(&mut self, machine: &Machine, call: &Call, _arguments: &[Option<u64>], _result: Option<u64>) {
+    fn called(&mut self, machine: &NativeMachine, call: &NativeCall, _arguments: &[Option<u64>], _result: Option<u64>) {
         if is_input(call) {
             self.inputs.extend(machine.all_frames().map(|frame| frame.step));
         }
@@ -137,17 +138,17 @@ impl Watch for Reader {
 }
 
 /// Whether the decision at the end of a segment decides whether its own block runs again.
-fn is_repeating(shape: &Shape, segment: u32) -> bool {
+fn is_repeating(shape: &FunctionShape, segment: u32) -> bool {
     let block = shape.piece(segment).block;
     shape.flow.control_dependence[block.0 as usize].iter().any(|(decider, _)| *decider == block)
 }
 
 /// How the decision at the end of a segment can be switched; not at all if there is none.
-fn cases_of(shape: &Shape, segment: u32) -> Vec<i64> {
+fn cases_of(shape: &FunctionShape, segment: u32) -> Vec<i64> {
     let piece = shape.piece(segment);
     let Next::Decided(_) = piece.next else { return Vec::new() };
     let Some(last) = shape.body.function.block(piece.block).instructions.last() else { return Vec::new() };
-    let Some(operand) = last.operands.first().filter(|operand| matches!(operand.value, Value::Local(_))) else {
+    let Some(operand) = last.operands.first().filter(|operand| matches!(operand.value, OperandValue::Local(_))) else {
         return Vec::new();
     };
     match (&last.op, &operand.ty) {

@@ -5,8 +5,8 @@
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 
 use idd_trace::TraceError;
-use idd_trace::native::machine::{Call, Machine, Watch};
-use idd_trace::native::play::Player;
+use idd_trace::native::machine::{NativeCall, NativeMachine, Watch};
+use idd_trace::native::play::NativePlayer;
 use idd_trace::step::Step;
 
 #[derive(Default)]
@@ -15,7 +15,7 @@ struct Digests(Vec<u64>);
 /// By step, a digest of what it does.
 ///
 /// Cost: one pass over the run, and 8 bytes for each step.
-pub fn of(player: &mut Player) -> Result<Vec<u64>, TraceError> {
+pub fn of(player: &mut NativePlayer) -> Result<Vec<u64>, TraceError> {
     let mut digests = Digests::default();
     player.replay(&mut digests)?;
     Ok(digests.0)
@@ -35,22 +35,22 @@ impl Digests {
 }
 
 impl Watch for Digests {
-    fn reads(&mut self, _: &Machine, step: Step, _: u64, bytes: &[u8]) {
+    fn reads(&mut self, _: &NativeMachine, step: Step, _: u64, bytes: &[u8]) {
         self.mix(step, |hasher| bytes.hash(hasher));
     }
 
-    fn writes(&mut self, machine: &Machine, step: Step, address: u64, length: u64) {
+    fn writes(&mut self, machine: &NativeMachine, step: Step, address: u64, length: u64) {
         let bytes = usize::try_from(length).ok().and_then(|length| machine.memory.bytes(address, length));
         self.mix(step, |hasher| bytes.hash(hasher));
     }
 
-    fn returned(&mut self, machine: &Machine, result: Option<u64>) {
+    fn returned(&mut self, machine: &NativeMachine, result: Option<u64>) {
         if let Some(step) = machine.frame().map(|frame| frame.step) {
             self.mix(step, |hasher| result.hash(hasher));
         }
     }
 
-    fn called(&mut self, machine: &Machine, _: &Call, arguments: &[Option<u64>], result: Option<u64>) {
+    fn called(&mut self, machine: &NativeMachine, _: &NativeCall, arguments: &[Option<u64>], result: Option<u64>) {
         if let Some(step) = machine.frame().map(|frame| frame.step) {
             self.mix(step, |hasher| (arguments, result).hash(hasher));
         }

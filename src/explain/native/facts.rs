@@ -3,26 +3,26 @@
 use std::sync::Arc;
 
 use crate::align::Alignment;
-use crate::comparison::Compared;
-use crate::facts::{Facts, Used, read};
-use crate::native::recorded::Recorded;
-use crate::native::{digests, returns, seen, standing};
+use crate::comparison::ComparedRun;
+use crate::facts::{StepFacts, UsedValue, read};
+use crate::native::recorded::NativeRecorded;
+use crate::native::{digests, named_values, returns, standing};
 use crate::statements::Statements;
 use idd_trace::TraceError;
 use idd_trace::detail::Detail;
-use idd_trace::instrument::instruction::{Op, Value, ValueId};
+use idd_trace::instrument::instruction::{Op, OperandValue, ValueId};
 use idd_trace::native::detail;
-use idd_trace::native::machine::{Frame, Machine, Watch};
-use idd_trace::native::play::Player;
+use idd_trace::native::machine::{NativeFrame, NativeMachine, Watch};
+use idd_trace::native::play::NativePlayer;
 use idd_trace::step::Step;
 
 /// The facts about a line; `None` if there is no such step.
 ///
 /// - `members`: its steps, ascending.
 ///
-/// Cost: plays four times from the checkpoint before each step to its end; and that of [`seen::name`].
-pub fn facts(recorded: &mut Recorded, members: &[Step]) -> Result<Option<Facts>, TraceError> {
-    let mut found: Option<Facts> = None;
+/// Cost: plays four times from the checkpoint before each step to its end; and that of [`named_values::name`].
+pub fn facts(recorded: &mut NativeRecorded, members: &[Step]) -> Result<Option<StepFacts>, TraceError> {
+    let mut found: Option<StepFacts> = None;
     let nowhere: Arc<str> = "".into();
     for step in members {
         let Some(mut detail) = detail::detail(&mut recorded.player, *step)? else { continue };
@@ -32,12 +32,12 @@ pub fn facts(recorded: &mut Recorded, members: &[Step]) -> Result<Option<Facts>,
             Some(_) if detail.standing.is_entry => Arc::clone(&nowhere),
             first => Arc::clone(first.unwrap_or(&detail.standing.function)),
         };
-        seen::name(recorded, &mut detail, &home)?;
+        named_values::name(recorded, &mut detail, &home)?;
         let outcome = standing::standing(recorded, *step)?.outcome;
         let (returned, _) = returns::of_step(recorded, *step, u64::MAX)?;
         let mut used = read(&detail, members);
         for back in returned {
-            used.push(Used {
+            used.push(UsedValue {
                 name: format!("{}()", back.function),
                 value: Some(back.text),
                 makers: std::iter::once(back.step).chain(back.makers).collect(),
@@ -50,7 +50,7 @@ pub fn facts(recorded: &mut Recorded, members: &[Step]) -> Result<Option<Facts>,
             let function = found.as_ref().map(|found| &*found.detail.standing.function);
             used.extend(passed(&detail, known, function.unwrap_or_default()));
         }
-        let next = Facts { detail, used, outcome };
+        let next = StepFacts { detail, used, outcome };
         found = Some(match found.take() {
             Some(found) => found.joined(next),
             None => next,
@@ -61,7 +61,7 @@ pub fn facts(recorded: &mut Recorded, members: &[Step]) -> Result<Option<Facts>,
 
 /// The texts that an entry of a function gets by pointers to variables, without those that the line is known to use: an array
 /// that is passed is read nowhere in the line.
-fn passed<'d>(entry: &'d Detail, known: &'d [Used], caller: &'d str) -> impl Iterator<Item = Used> + 'd {
+fn passed<'d>(entry: &'d Detail, known: &'d [UsedValue], caller: &'d str) -> impl Iterator<Item = UsedValue> + 'd {
     let text = |value: &str| value.find('"').map(|at| value[at..].to_owned());
     entry.writes.iter().filter_map(move |access| {
         let name = access.text_name.as_ref().filter(|_| !access.text_makers.is_empty())?;
@@ -70,12 +70,12 @@ fn passed<'d>(entry: &'d Detail, known: &'d [Used], caller: &'d str) -> impl Ite
         let value = access.named.value.as_deref().and_then(text)?;
         let is_known = known.iter().any(|used| used.value.as_deref().and_then(text).as_ref() == Some(&value));
         let makers = access.text_makers.iter().copied().collect();
-        (!is_known).then_some(Used { name, value: Some(value), makers, origin: None, target: None })
+        (!is_known).then_some(UsedValue { name, value: Some(value), makers, origin: None, target: None })
     })
 }
 
-impl Compared for Recorded {
-    fn facts(&mut self, members: &[Step]) -> Result<Option<Facts>, TraceError> {
+impl ComparedRun for NativeRecorded {
+    fn facts(&mut self, members: &[Step]) -> Result<Option<StepFacts>, TraceError> {
         facts(self, members)
     }
 
@@ -120,14 +120,14 @@ fn without_addresses(text: &str) -> String {
 /// The statements of a run.
 ///
 /// Cost: one pass over the run.
-pub fn statements(player: &mut Player) -> Result<Statements, TraceError> {
+pub fn statements(player: &mut NativePlayer) -> Result<Statements, TraceError> {
     let mut found = Statements::new();
     player.replay(&mut found)?;
     Ok(found)
 }
 
 impl Watch for Statements {
-    fn step(&mut self, machine: &Machine) {
+    fn step(&mut self, machine: &NativeMachine) {
         let Some(frame) = machine.frame() else { return };
         let n_statements = frame.shape.statements.len();
         self.step((frame.shape.index, frame.statement, n_statements), || {
@@ -140,7 +140,7 @@ impl Watch for Statements {
 
 /// Whether the current statement only returns what a `return` before it stored in a variable of the compiler: it stands at
 /// the closing brace.
-fn is_bare_return(frame: &Frame) -> bool {
+fn is_bare_return(frame: &NativeFrame) -> bool {
     let statement = frame.current();
     let function = &frame.shape.body.function;
     let all = &function.block(statement.block).instructions[statement.first..statement.end];
@@ -149,5 +149,5 @@ fn is_bare_return(frame: &Frame) -> bool {
         return false;
     }
     let is_named = |slot: ValueId| function.declarations.iter().any(|known| known.address == slot);
-    matches!(load.operands.first().map(|operand| &operand.value), Some(Value::Local(slot)) if !is_named(*slot))
+    matches!(load.operands.first().map(|operand| &operand.value), Some(OperandValue::Local(slot)) if !is_named(*slot))
 }

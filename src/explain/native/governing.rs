@@ -6,17 +6,17 @@
 use std::collections::{BTreeSet, HashSet};
 use std::sync::Arc;
 
-use crate::native::recorded::Recorded;
+use crate::native::recorded::NativeRecorded;
 use idd_trace::TraceError;
 use idd_trace::flow::BlockId;
-use idd_trace::native::shape::Shape;
+use idd_trace::native::shape::FunctionShape;
 use idd_trace::place::Place;
 
 /// Statements that ran: functions by their number among those met, and statements by theirs.
-type Ran = HashSet<(u32, u32)>;
+type ExecutedStatements = HashSet<(u32, u32)>;
 
 /// Lines of a file.
-type Lines = BTreeSet<u32>;
+type FileLines = BTreeSet<u32>;
 
 /// Places of the decisions, each with the changed line that it governs, from 1; each place once.
 ///
@@ -27,10 +27,10 @@ type Lines = BTreeSet<u32>;
 ///
 /// Cost: one pass over the run.
 pub fn governing(
-    recorded: &mut Recorded,
-    changed: &mut dyn FnMut(&str) -> (Lines, Lines),
+    recorded: &mut NativeRecorded,
+    changed: &mut dyn FnMut(&str) -> (FileLines, FileLines),
 ) -> Result<Vec<(Place, u32)>, TraceError> {
-    let mut ran = Ran::new();
+    let mut ran = ExecutedStatements::new();
     recorded.player.each_step(|_, frame| _ = ran.insert((frame.shape.index, frame.statement)))?;
     let mut found: Vec<(Place, u32)> = Vec::new();
     for shape in recorded.player.shapes() {
@@ -45,7 +45,12 @@ pub fn governing(
     Ok(found)
 }
 
-fn of_function(shape: &Shape, file: &Arc<str>, (changed, thinned): (&Lines, &Lines), ran: &Ran) -> Vec<(Place, u32)> {
+fn of_function(
+    shape: &FunctionShape,
+    file: &Arc<str>,
+    (changed, thinned): (&FileLines, &FileLines),
+    ran: &ExecutedStatements,
+) -> Vec<(Place, u32)> {
     let first = shape.statements[0].place.as_ref().map_or(u32::MAX, |place| place.line);
     if changed.range(first..).next().is_none() {
         return Vec::new();
@@ -83,13 +88,13 @@ fn of_function(shape: &Shape, file: &Arc<str>, (changed, thinned): (&Lines, &Lin
 }
 
 /// The first statement of a line.
-fn first_of(shape: &Shape, file: &Arc<str>, line: u32) -> Option<Place> {
+fn first_of(shape: &FunctionShape, file: &Arc<str>, line: u32) -> Option<Place> {
     let places = shape.statements.iter().filter_map(|statement| statement.place.as_ref());
     places.filter(|place| place.line == line && place.file == *file).min_by_key(|place| place.column).cloned()
 }
 
 /// Where those decisions on which a block depends stand that were made; its own beginning if it runs in any case.
-fn deciding(shape: &Shape, block: BlockId, ran: &Ran) -> Vec<Place> {
+fn deciding(shape: &FunctionShape, block: BlockId, ran: &ExecutedStatements) -> Vec<Place> {
     let has_run = |number: u32| ran.contains(&(shape.index, number));
     let dependence = &shape.flow.control_dependence[block.0 as usize];
     let is_meant = |block: BlockId| {

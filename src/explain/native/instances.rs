@@ -3,14 +3,14 @@
 use std::collections::HashMap;
 
 use crate::link::Instance;
-use crate::native::recorded::Recorded;
+use crate::native::recorded::NativeRecorded;
 use idd_trace::TraceError;
 use idd_trace::step::Step;
 
 /// The instances that some steps are; a step that did not run has none.
 ///
 /// Cost: one pass over the run.
-pub fn instances(recorded: &mut Recorded, steps: &[Step]) -> Result<HashMap<Step, Instance>, TraceError> {
+pub fn instances(recorded: &mut NativeRecorded, steps: &[Step]) -> Result<HashMap<Step, Instance>, TraceError> {
     let mut steps = steps.to_vec();
     steps.sort_unstable();
     // By the number of a function among those met, and that of a statement.

@@ -3,9 +3,9 @@
 //! A recording has no results of `scanf`, `fgets` and `read` but what they return. What the program loads from there afterwards
 //! is recorded.
 
-use crate::native::recorded::Recorded;
+use crate::native::recorded::NativeRecorded;
 use idd_trace::TraceError;
-use idd_trace::native::machine::{Machine, Watch};
+use idd_trace::native::machine::{NativeMachine, Watch};
 use idd_trace::step::Step;
 
 /// Steps that are played for what they read.
@@ -17,14 +17,18 @@ const MAX_STEPS: u32 = 100_000;
 /// - `parts`: such that the step writes or uses.
 ///
 /// Cost: plays from the checkpoint before the step until all is known, at most [`MAX_STEPS`] steps.
-pub fn later(recorded: &mut Recorded, step: Step, parts: &[(u64, u64)]) -> Result<Vec<Vec<Option<u8>>>, TraceError> {
-    let part = |(address, length): &(u64, u64)| Part {
+pub fn later(
+    recorded: &mut NativeRecorded,
+    step: Step,
+    parts: &[(u64, u64)],
+) -> Result<Vec<Vec<Option<u8>>>, TraceError> {
+    let part = |(address, length): &(u64, u64)| LaterPart {
         address: *address,
         bytes: vec![None; usize::try_from(*length).unwrap_or(0)],
         is_begun: false,
         is_over: false,
     };
-    let mut readers = Readers { step, parts: parts.iter().map(part).collect(), is_done: parts.is_empty() };
+    let mut readers = LaterReads { step, parts: parts.iter().map(part).collect(), is_done: parts.is_empty() };
     if !readers.is_done {
         recorded.player.replay_from(step, &mut readers)?;
     }
@@ -32,7 +36,7 @@ pub fn later(recorded: &mut Recorded, step: Step, parts: &[(u64, u64)]) -> Resul
 }
 
 /// A part of memory, and what is known of it so far.
-struct Part {
+struct LaterPart {
     address: u64,
     bytes: Vec<Option<u8>>,
     /// Whether the step has written or used it.
@@ -41,7 +45,7 @@ struct Part {
     is_over: bool,
 }
 
-impl Part {
+impl LaterPart {
     fn overlaps(&self, address: u64, length: u64) -> bool {
         let end = self.address.saturating_add(self.bytes.len() as u64);
         address < end && self.address < address.saturating_add(length)
@@ -63,19 +67,19 @@ impl Part {
 }
 
 /// Watches what is read.
-struct Readers {
+struct LaterReads {
     step: Step,
-    parts: Vec<Part>,
+    parts: Vec<LaterPart>,
     is_done: bool,
 }
 
-impl Watch for Readers {
-    fn step(&mut self, machine: &Machine) {
+impl Watch for LaterReads {
+    fn step(&mut self, machine: &NativeMachine) {
         let is_far = machine.n_steps > self.step.0.saturating_add(MAX_STEPS);
         self.is_done = is_far || self.parts.iter().all(|part| part.is_over);
     }
 
-    fn reads(&mut self, _machine: &Machine, step: Step, address: u64, bytes: &[u8]) {
+    fn reads(&mut self, _machine: &NativeMachine, step: Step, address: u64, bytes: &[u8]) {
         for part in self.parts.iter_mut().filter(|part| !part.is_over) {
             if part.is_begun && step != self.step && part.overlaps(address, bytes.len() as u64) {
                 part.learn(address, bytes);
@@ -83,13 +87,13 @@ impl Watch for Readers {
         }
     }
 
-    fn looks(&mut self, _machine: &Machine, step: Step, address: u64, length: u64) {
+    fn looks(&mut self, _machine: &NativeMachine, step: Step, address: u64, length: u64) {
         if step == self.step {
             self.parts.iter_mut().for_each(|part| part.begin(address, length));
         }
     }
 
-    fn writes(&mut self, _machine: &Machine, step: Step, address: u64, length: u64) {
+    fn writes(&mut self, _machine: &NativeMachine, step: Step, address: u64, length: u64) {
         for part in &mut self.parts {
             if step == self.step {
                 part.begin(address, length);

@@ -1,12 +1,11 @@
 //! Explanations of C programs.
 //!
 //! [`align`] says what differs between the states of two runs. [`causality`] answers the questions of the chain engines by re-execution. [`story`] tells the result in the
-//! words of the source: by the names of [`naming`], with values as [`shown`] (of [`unions`], the member that was stored; [`unwritten`] values are named), and the [`instances`] of statements.
+//! words of the source: by the names of [`naming`], with values as [`value_texts`] (of [`unions`], the member that was stored; [`unwritten`] values are named), and the [`instances`] of statements.
 //! [`roots`] leads it back to the change, to what that is [`governing`], or [`through`] a file, [`origin`] says where it comes from, and
-//! [`crash`] which pointer was null. [`facts`] are what a person is asked about: [`seen`] names their values, of which some are known only [`later`]. [`invariant`] says what has to hold at each point so that the failure follows. [`decisions`] are those of a run that can be switched, and [`behind`] says what leads to such a decision.
+//! [`crash`] which pointer was null. [`facts`] are what a person is asked about: [`named_values`] names their values, of which some are known only [`later`]. [`invariant`] says what has to hold at each point so that the failure follows. [`decisions`] are those of a run that can be switched, and [`replacements`] says what leads to such a decision.
 
 pub mod align;
-pub mod behind;
 pub mod causality;
 pub mod crash;
 pub mod decisions;
@@ -17,19 +16,20 @@ pub mod instances;
 pub mod invariant;
 pub mod later;
 pub mod library;
+pub mod named_values;
 pub mod naming;
 pub mod origin;
 pub mod recorded;
+pub mod replacements;
 pub mod returns;
 pub mod roots;
-pub mod seen;
-pub mod shown;
 pub mod standing;
 pub mod story;
 pub mod texts;
 pub mod through;
 pub mod unions;
 pub mod unwritten;
+pub mod value_texts;
 pub mod variable;
 
 #[cfg(test)]

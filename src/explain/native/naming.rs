@@ -8,16 +8,16 @@ use std::collections::{HashSet, VecDeque};
 use std::rc::Rc;
 use std::sync::Arc;
 
-use crate::align::way::Way;
+use crate::align::way::AccessPath;
 use crate::native::library;
-use crate::native::naming::layout::{Layout, Layouts};
-use crate::native::recorded::Recorded;
+use crate::native::naming::layout::{TypeLayout, TypeLayouts};
+use crate::native::recorded::NativeRecorded;
 use idd_trace::TraceError;
 use idd_trace::instrument::debug::{Debug, SourceType};
-use idd_trace::instrument::instruction::{MetadataId, Value};
-use idd_trace::native::frame::Frame;
-use idd_trace::native::machine::Machine;
-use idd_trace::native::object::{Place, View};
+use idd_trace::instrument::instruction::{MetadataId, OperandValue};
+use idd_trace::native::frame::NativeFrame;
+use idd_trace::native::machine::NativeMachine;
+use idd_trace::native::object::{VariablePlace, View};
 use idd_trace::native::value;
 use idd_trace::native::visit::before_step;
 use idd_trace::step::Step;
@@ -42,20 +42,20 @@ const MAX_DEPTH: u32 = 16;
 ///
 /// Cost: one seek, one pass over the variables, and at most [`MAX_POINTERS`] visits for each part.
 pub fn before(
-    recorded: &mut Recorded,
+    recorded: &mut NativeRecorded,
     step: Step,
     parts: &[(u64, u64)],
     home: Option<&Arc<str>>,
 ) -> Result<Vec<Option<String>>, TraceError> {
-    let parts: Vec<Part> =
-        parts.iter().map(|(address, length)| Part { address: *address, length: *length, bytes: &[] }).collect();
+    let parts: Vec<MemoryPart> =
+        parts.iter().map(|(address, length)| MemoryPart { address: *address, length: *length, bytes: &[] }).collect();
     let seen = seen_before(recorded, step, &parts, home)?;
     Ok(seen.into_iter().map(|seen| seen.map(|seen| seen.name)).collect())
 }
 
 /// A part of memory.
 #[derive(Debug, Clone, Copy)]
-pub struct Part<'p> {
+pub struct MemoryPart<'p> {
     /// Its address.
     pub address: u64,
     /// Its bytes; 0 for what begins there, whatever it is.
@@ -66,7 +66,7 @@ pub struct Part<'p> {
 
 /// How a part of memory is called, and what it holds.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Seen {
+pub struct NamedPart {
     /// Its name.
     pub name: String,
     /// The value by its type; `None` if that is not known, or no bytes were given.
@@ -77,24 +77,24 @@ pub struct Seen {
 
 /// The same as [`before`], with values.
 pub fn seen_before(
-    recorded: &mut Recorded,
+    recorded: &mut NativeRecorded,
     step: Step,
-    parts: &[Part<'_>],
+    parts: &[MemoryPart<'_>],
     home: Option<&Arc<str>>,
-) -> Result<Vec<Option<Seen>>, TraceError> {
+) -> Result<Vec<Option<NamedPart>>, TraceError> {
     let mut found = vec![None; parts.len()];
     if step == Step::START {
         return Ok(found);
     }
-    let find = |machine: &Machine| {
+    let find = |machine: &NativeMachine| {
         let view = View::without_words(machine);
-        let mut beginnings = Beginnings { view, home, layouts: Layouts::default(), roots: None };
-        let seen = |part: &Part<'_>| {
-            let Called { name, part: ty } = called(&mut beginnings, part.address, part.length, home)?;
+        let mut beginnings = Beginnings { view, home, layouts: TypeLayouts::default(), roots: None };
+        let seen = |part: &MemoryPart<'_>| {
+            let NamedType { name, part: ty } = called(&mut beginnings, part.address, part.length, home)?;
             let ty = ty.filter(|_| !part.bytes.is_empty());
             let target = ty.as_ref().and_then(|(debug, ty)| view.target((*debug, ty), part.bytes));
             let value = ty.map(|(debug, ty)| view.typed((debug, &ty), part.bytes));
-            Some(Seen { name: library::plain(name), value, target })
+            Some(NamedPart { name: library::plain(name), value, target })
         };
         found = parts.iter().map(seen).collect();
     };
@@ -104,7 +104,7 @@ pub fn seen_before(
 
 /// What the number in a variable is.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum Kind {
+pub enum NumberKind {
     /// A number with a sign, or something of which no more is known.
     #[default]
     Signed,
@@ -119,12 +119,12 @@ pub enum Kind {
 }
 
 /// What parts of memory are called in a state, each given by its address and its bytes, and what they hold.
-pub fn named(view: View<'_>, parts: &[(u64, u64)], home: Option<&Arc<str>>) -> Vec<Option<(String, Kind)>> {
-    let mut beginnings = Beginnings { view, home, layouts: Layouts::default(), roots: None };
+pub fn named(view: View<'_>, parts: &[(u64, u64)], home: Option<&Arc<str>>) -> Vec<Option<(String, NumberKind)>> {
+    let mut beginnings = Beginnings { view, home, layouts: TypeLayouts::default(), roots: None };
     let name = |(address, length): &(u64, u64)| {
-        let Called { name, part } = called(&mut beginnings, *address, *length, home)?;
-        let is_whole = |(debug, part): &(Debug<'_>, value::Part)| match part {
-            value::Part::Whole(ty) => value::size_of(*debug, *ty, 0).is_none_or(|size| size == *length),
+        let NamedType { name, part } = called(&mut beginnings, *address, *length, home)?;
+        let is_whole = |(debug, part): &(Debug<'_>, value::VariablePart)| match part {
+            value::VariablePart::Whole(ty) => value::size_of(*debug, *ty, 0).is_none_or(|size| size == *length),
             _ => true,
         };
         let ty = match length {
@@ -135,36 +135,36 @@ pub fn named(view: View<'_>, parts: &[(u64, u64)], home: Option<&Arc<str>>) -> V
         };
         match part {
             Some(part) if is_whole(&part) => Some((library::plain(name), kind(part.0, &part.1))),
-            None if STREAMS.contains(&&*name) => Some((name, Kind::Pointer)),
+            None if STREAMS.contains(&&*name) => Some((name, NumberKind::Pointer)),
             // A part of something else: a byte of a number.
-            _ => Some((format!("*({ty} *)&{}", library::plain(name)), Kind::Unsigned)),
+            _ => Some((format!("*({ty} *)&{}", library::plain(name)), NumberKind::Unsigned)),
         }
     };
     parts.iter().map(name).collect()
 }
 
-fn kind(debug: Debug<'_>, part: &value::Part) -> Kind {
+fn kind(debug: Debug<'_>, part: &value::VariablePart) -> NumberKind {
     let ty = match part {
-        value::Part::Whole(ty) => debug.plain_ty(*ty).map(|(_, ty)| ty),
-        value::Part::Characters => return Kind::Character,
+        value::VariablePart::Whole(ty) => debug.plain_ty(*ty).map(|(_, ty)| ty),
+        value::VariablePart::Characters => return NumberKind::Character,
         _ => None,
     };
     match ty {
-        Some(SourceType::Pointer(_)) => Kind::Pointer,
+        Some(SourceType::Pointer(_)) => NumberKind::Pointer,
         Some(SourceType::Base(_, _, encoding)) => match &*encoding {
-            "DW_ATE_float" => Kind::Float,
-            "DW_ATE_signed_char" => Kind::Character,
-            "DW_ATE_unsigned" | "DW_ATE_unsigned_char" | "DW_ATE_boolean" => Kind::Unsigned,
-            _ => Kind::Signed,
+            "DW_ATE_float" => NumberKind::Float,
+            "DW_ATE_signed_char" => NumberKind::Character,
+            "DW_ATE_unsigned" | "DW_ATE_unsigned_char" | "DW_ATE_boolean" => NumberKind::Unsigned,
+            _ => NumberKind::Signed,
         },
-        _ => Kind::Signed,
+        _ => NumberKind::Signed,
     }
 }
 
 /// A name, and the type of what has it if all of that is meant.
-struct Called<'v> {
+struct NamedType<'v> {
     name: String,
-    part: Option<(Debug<'v>, value::Part)>,
+    part: Option<(Debug<'v>, value::VariablePart)>,
 }
 
 /// What bytes of a variable of the program or of a frame are called in the function `home`, by default that of the last frame.
@@ -174,11 +174,11 @@ pub fn variable(view: View<'_>, address: u64, length: u64, home: Option<&Arc<str
     called_variable(view, address, length, home).map(|called| called.name)
 }
 
-fn called_variable<'v>(view: View<'v>, address: u64, length: u64, home: Option<&Arc<str>>) -> Option<Called<'v>> {
+fn called_variable<'v>(view: View<'v>, address: u64, length: u64, home: Option<&Arc<str>>) -> Option<NamedType<'v>> {
     let whole = |name: String, offset: u64, ty: Option<(Debug<'v>, MetadataId)>| {
-        let Some((debug, ty)) = ty else { return Called { name, part: None } };
+        let Some((debug, ty)) = ty else { return NamedType { name, part: None } };
         let (path, part) = path(debug, ty, offset, length);
-        Called { name: name + &path, part: part.map(|part| (debug, part)) }
+        NamedType { name: name + &path, part: part.map(|part| (debug, part)) }
     };
     if let Some((frame, place)) = local(view, address) {
         let name = format!("{}{}", prefix(view, frame, home), place.name);
@@ -189,21 +189,22 @@ fn called_variable<'v>(view: View<'v>, address: u64, length: u64, home: Option<&
         return Some(whole(global.name.to_string(), address - global.address, global.ty.map(|ty| (debug, ty))));
     }
     let stream = STREAMS.into_iter().find(|name| view.machine.globals.stream(name) == Some(address))?;
-    Some(Called { name: stream.to_owned(), part: None })
+    Some(NamedType { name: stream.to_owned(), part: None })
 }
 
 /// The variable of a frame that an address is in.
-fn local(view: View<'_>, address: u64) -> Option<(&Frame, Place<'_>)> {
-    let is_here =
-        |place: &Place<'_>| place.address != 0 && (place.address..place.address + place.size.max(1)).contains(&address);
+fn local(view: View<'_>, address: u64) -> Option<(&NativeFrame, VariablePlace<'_>)> {
+    let is_here = |place: &VariablePlace<'_>| {
+        place.address != 0 && (place.address..place.address + place.size.max(1)).contains(&address)
+    };
     view.machine.frames.iter().rev().find_map(|frame| Some((frame, view.locals(frame).find(is_here)?)))
 }
 
 /// The way to a part of a type, and what that is; where a structure or array has nothing else in it, on to that.
-fn path(debug: Debug<'_>, ty: MetadataId, offset: u64, length: u64) -> (String, Option<value::Part>) {
+fn path(debug: Debug<'_>, ty: MetadataId, offset: u64, length: u64) -> (String, Option<value::VariablePart>) {
     let (mut text, mut part) = value::path(debug, ty, offset, length);
     for _ in 0..MAX_DEPTH {
-        let Some(value::Part::Whole(whole)) = part else { break };
+        let Some(value::VariablePart::Whole(whole)) = part else { break };
         let (step, inner) = match debug.plain_ty(whole) {
             Some((_, SourceType::Struct(compound))) if length > 0 => match &compound.members[..] {
                 [only] if !only.is_bit_field && !only.name.is_empty() => (format!(".{}", only.name), only.ty),
@@ -216,13 +217,13 @@ fn path(debug: Debug<'_>, ty: MetadataId, offset: u64, length: u64) -> (String, 
         };
         let Some(inner) = inner else { break };
         text.push_str(&step);
-        part = Some(value::Part::Whole(inner));
+        part = Some(value::VariablePart::Whole(inner));
     }
     (text, part)
 }
 
 /// What stands before the names of a frame's variables: nothing, or its function and a dot.
-fn prefix(view: View<'_>, frame: &Frame, home: Option<&Arc<str>>) -> String {
+fn prefix(view: View<'_>, frame: &NativeFrame, home: Option<&Arc<str>>) -> String {
     let name = frame.shape.name();
     let is_last = view.machine.frame().is_some_and(|last| last.number == frame.number);
     if is_last && home.is_none_or(|home| *home == name) { String::new() } else { format!("{name}.") }
@@ -234,7 +235,7 @@ fn called<'v>(
     address: u64,
     length: u64,
     home: Option<&Arc<str>>,
-) -> Option<Called<'v>> {
+) -> Option<NamedType<'v>> {
     let view = beginnings.view;
     if let Some((frame, place)) = local(view, address)
         && view.machine.frame().is_some_and(|last| last.number != frame.number)
@@ -264,17 +265,17 @@ fn unnamed(view: View<'_>, address: u64) -> Option<(u64, u64)> {
 }
 
 /// What is used by the current statement of a frame: addresses of its variables, and names of global ones.
-fn mentioned(frame: &Frame) -> (HashSet<u64>, HashSet<Arc<str>>) {
+fn mentioned(frame: &NativeFrame) -> (HashSet<u64>, HashSet<Arc<str>>) {
     let statement = frame.current();
     let instructions = &frame.shape.body.function.block(statement.block).instructions[statement.first..statement.end];
     let (mut slots, mut globals) = (HashSet::new(), HashSet::new());
     for operand in instructions.iter().flat_map(|instruction| &instruction.operands) {
         match &operand.value {
-            Value::Local(id) => {
+            OperandValue::Local(id) => {
                 let slot = frame.shape.slots.iter().find(|slot| slot.id == *id);
                 slots.extend(slot.and_then(|slot| frame.given(slot.register)));
             }
-            Value::Global(name) => {
+            OperandValue::Global(name) => {
                 globals.insert(Arc::clone(name));
             }
             _ => {}
@@ -287,7 +288,7 @@ fn mentioned(frame: &Frame) -> (HashSet<u64>, HashSet<Arc<str>>) {
 struct Beginnings<'v> {
     view: View<'v>,
     home: Option<&'v Arc<str>>,
-    layouts: Layouts,
+    layouts: TypeLayouts,
     roots: Option<Rc<Roots<'v>>>,
 }
 
@@ -302,12 +303,12 @@ struct Pointer<'v> {
     to: MetadataId,
     /// Whether it is a reference, which is called as what it leads to.
     is_reference: bool,
-    way: Way,
+    way: AccessPath,
 }
 
 impl<'v> Beginnings<'v> {
-    fn search(&mut self, object: (u64, u64), address: u64, length: u64) -> Search<'_, 'v> {
-        Search {
+    fn search(&mut self, object: (u64, u64), address: u64, length: u64) -> NameSearch<'_, 'v> {
+        NameSearch {
             roots: self.roots(),
             view: self.view,
             layouts: &mut self.layouts,
@@ -339,7 +340,7 @@ impl<'v> Beginnings<'v> {
             let Some(ty) = global.ty else { continue };
             let debug = Debug::new(&global.map.module, &global.map.text);
             let layout = self.layouts.of(debug, ty, 0);
-            let way = || Way::begin(&*global.name);
+            let way = || AccessPath::begin(&*global.name);
             let group = if globals.contains(&global.name) { 0 } else { 2 };
             pointers((view, debug), global.address, &layout, &way, &mut groups[group]);
         }
@@ -351,11 +352,11 @@ impl<'v> Beginnings<'v> {
         groups
     }
 
-    fn of_place(&mut self, place: &Place<'v>, name: String, found: &mut Vec<Pointer<'v>>) {
+    fn of_place(&mut self, place: &VariablePlace<'v>, name: String, found: &mut Vec<Pointer<'v>>) {
         let Some(ty) = place.ty else { return };
         if place.held.is_none() {
             let layout = self.layouts.of(place.debug, ty, 0);
-            let way = || Way::begin(&*name);
+            let way = || AccessPath::begin(&*name);
             return pointers((self.view, place.debug), place.address, &layout, &way, found);
         }
         let Some((_, SourceType::Pointer(Some(to)))) = place.debug.plain_ty(ty) else { return };
@@ -366,7 +367,7 @@ impl<'v> Beginnings<'v> {
             debug: place.debug,
             to,
             is_reference,
-            way: Way::begin(name),
+            way: AccessPath::begin(name),
         }));
     }
 }
@@ -377,28 +378,28 @@ impl<'v> Beginnings<'v> {
 fn pointers<'v>(
     (view, debug): (View<'v>, Debug<'v>),
     address: u64,
-    layout: &Layout,
-    way: &dyn Fn() -> Way,
+    layout: &TypeLayout,
+    way: &dyn Fn() -> AccessPath,
     found: &mut Vec<Pointer<'v>>,
 ) {
     match layout {
-        Layout::Pointer { to, is_reference } => {
+        TypeLayout::Pointer { to, is_reference } => {
             let (to, is_reference) = (*to, *is_reference);
             let pointer = pointer_at(view, address);
             found.extend(pointer.map(|address| Pointer { address, debug, to, is_reference, way: way() }));
         }
-        Layout::Compound(members) => {
+        TypeLayout::Compound(members) => {
             for (member, layout) in members {
                 let address = address + member.offset_bits / 8;
                 pointers((view, debug), address, layout, &|| way().member(&member.name), found);
             }
         }
-        Layout::Array { element, n, size } => {
+        TypeLayout::Array { element, n, size } => {
             for index in 0..*n {
                 pointers((view, debug), address + index * size, element, &|| way().element(index), found);
             }
         }
-        Layout::Plain => {}
+        TypeLayout::Plain => {}
     }
 }
 
@@ -414,10 +415,10 @@ fn pointer_at(view: View<'_>, address: u64) -> Option<u64> {
 }
 
 /// A search for the shortest way to a part of an object.
-struct Search<'s, 'v> {
+struct NameSearch<'s, 'v> {
     roots: Rc<Roots<'v>>,
     view: View<'v>,
-    layouts: &'s mut Layouts,
+    layouts: &'s mut TypeLayouts,
     /// Where the object begins and ends.
     object: (u64, u64),
     address: u64,
@@ -426,17 +427,17 @@ struct Search<'s, 'v> {
     seen: HashSet<u64>,
     n_pointers: usize,
     /// A way to a part that has not the length that is meant.
-    inexact: Option<Called<'v>>,
+    inexact: Option<NamedType<'v>>,
 }
 
-impl<'v> Search<'_, 'v> {
+impl<'v> NameSearch<'_, 'v> {
     /// The way over one pointer that the statement uses.
-    fn pointed(mut self) -> Option<Called<'v>> {
+    fn pointed(mut self) -> Option<NamedType<'v>> {
         let roots = Rc::clone(&self.roots);
         roots[0].iter().find_map(|pointer| self.reached(pointer))
     }
 
-    fn run(mut self) -> Option<Called<'v>> {
+    fn run(mut self) -> Option<NamedType<'v>> {
         let roots = Rc::clone(&self.roots);
         let mut groups = roots.iter();
         let mut open = VecDeque::new();
@@ -458,7 +459,7 @@ impl<'v> Search<'_, 'v> {
     }
 
     /// The name, if a pointer leads to the part that is meant.
-    fn reached(&mut self, pointer: &Pointer<'v>) -> Option<Called<'v>> {
+    fn reached(&mut self, pointer: &Pointer<'v>) -> Option<NamedType<'v>> {
         let Pointer { address: pointer, debug, to, is_reference, way } = pointer;
         let (begin, end) = self.object;
         let offset = self.address.checked_sub(*pointer).filter(|_| (begin..end).contains(pointer))?;
@@ -466,7 +467,7 @@ impl<'v> Search<'_, 'v> {
         let is_compound = is_compound(*debug, *to);
         if is_compound && offset >= size && !(end - *pointer).is_multiple_of(size) {
             // It does not fill the block evenly: bytes lie behind it, not more of its kind.
-            return Some(Called { name: way.behind().element(offset - size).written(), part: None });
+            return Some(NamedType { name: way.behind().element(offset - size).written(), part: None });
         }
         let (path, part) = path(*debug, *to, offset % size, self.length);
         let element = (offset / size, (end - *pointer) / size);
@@ -482,9 +483,9 @@ impl<'v> Search<'_, 'v> {
             let is_character = size == 1 && self.length == 1;
             let inexact = self.inexact.take_if(|_| is_character);
             name.truncate(name.trim_end_matches("->").len());
-            return Some(inexact.unwrap_or_else(|| Called { name, part: part.map(|part| (*debug, part)) }));
+            return Some(inexact.unwrap_or_else(|| NamedType { name, part: part.map(|part| (*debug, part)) }));
         }
-        self.inexact.get_or_insert(Called { name, part: None });
+        self.inexact.get_or_insert(NamedType { name, part: None });
         None
     }
 
@@ -494,7 +495,7 @@ impl<'v> Search<'_, 'v> {
         let Some(block) = self.view.machine.heap.find(*pointer).filter(|block| block.freed.is_none()) else { return };
         let Some(size) = value::size_of(*debug, *to, 0).filter(|size| *size > 1) else { return };
         let layout = self.layouts.of(*debug, *to, 0);
-        if !self.seen.insert(*pointer) || matches!(*layout, Layout::Plain) {
+        if !self.seen.insert(*pointer) || matches!(*layout, TypeLayout::Plain) {
             return;
         }
         let n = (block.address + block.size - pointer) / size;
@@ -514,7 +515,7 @@ fn is_compound(debug: Debug<'_>, ty: MetadataId) -> bool {
 }
 
 /// The way along a pointer to a compound or another value, to the element of this index of so many.
-fn step(is_compound: bool, way: &Way, (index, n): (u64, u64)) -> Way {
+fn step(is_compound: bool, way: &AccessPath, (index, n): (u64, u64)) -> AccessPath {
     match (index, is_compound) {
         (0, true) => way.arrow(),
         (0, false) if n <= 1 => way.star(),
@@ -525,13 +526,13 @@ fn step(is_compound: bool, way: &Way, (index, n): (u64, u64)) -> Way {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::failure::Ending;
+    use crate::failure::RunEnding;
     use crate::native::stored::{causality, recorded};
     use idd_trace::native::stored::step;
 
     #[test]
     fn a_part_of_the_heap_is_named_as_the_statement_sees_it() {
-        let mut causality = causality("list", Ending::Exit(0));
+        let mut causality = causality("list", RunEnding::Exit(0));
         let failing = &mut causality.failing().player;
         // `sum += node->value;` of the second node, and `printf(...)`.
         let (inside, outside) = (step(failing, 17, 1), step(failing, 31, 0));
@@ -539,7 +540,7 @@ mod tests {
         let state = causality.state(point).unwrap();
         let (_, cell) = state.cells.iter().find(|(_, cell)| cell.path == "node->value").unwrap();
         let place = [(cell.address, cell.length)];
-        let name = |recorded: &mut Recorded, step, home: Option<&str>| {
+        let name = |recorded: &mut NativeRecorded, step, home: Option<&str>| {
             let home: Option<Arc<str>> = home.map(Into::into);
             before(recorded, step, &place, home.as_ref()).unwrap().pop().flatten()
         };

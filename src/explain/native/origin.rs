@@ -6,16 +6,16 @@
 
 use std::sync::Arc;
 
-use crate::chain::End;
+use crate::chain::ChainEnd;
 use crate::link::Link;
 use crate::native::align::state::Cell;
 use crate::native::causality::{Causality, CausalityError, Forks};
 use crate::native::naming;
-use crate::native::recorded::Recorded;
+use crate::native::recorded::NativeRecorded;
 use crate::native::roots::Missing;
 use crate::native::standing::standing;
 use idd_trace::TraceError;
-use idd_trace::native::machine::{Call, Machine, Watch, What};
+use idd_trace::native::machine::{NativeCall, NativeMachine, UsedThing, Watch};
 use idd_trace::native::model::Input;
 use idd_trace::native::visit::at_step;
 use idd_trace::place::Place;
@@ -26,7 +26,7 @@ const MAX_USED: usize = 3;
 
 /// Where a difference comes from.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Origin {
+pub enum DifferenceOrigin {
     /// The first link, or the failing statement where there is none, is of the change.
     Change,
     /// An initial value that the change touches.
@@ -36,7 +36,7 @@ pub enum Origin {
     /// This function brought it in from outside of the process.
     Input(Arc<str>),
     /// Several threads ran; the statement that fails uses these.
-    Threads(Vec<Used>),
+    Threads(Vec<UsedVariable>),
     /// What was there at the start.
     Start,
     /// It was not looked for to the end.
@@ -48,12 +48,12 @@ pub enum Origin {
     /// The first links are before the switched decision, and were found by replacing values.
     Replaced,
     /// Not the change; the statement that fails uses these, and this is why the change is not reached. Without a reason, a later link is in the change.
-    Unknown(Vec<Used>, Option<Missing>),
+    Unknown(Vec<UsedVariable>, Option<Missing>),
 }
 
 /// A faulty variable that a statement uses.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Used {
+pub struct UsedVariable {
     /// The variable.
     pub variable: String,
     /// What it holds in both runs.
@@ -72,17 +72,17 @@ pub struct Used {
 /// Cost: plays a step or two.
 pub fn origin<F: Forks>(
     causality: &mut Causality<F>,
-    (links, end): (&[Link], End),
+    (links, end): (&[Link], ChainEnd),
     (in_change, missing): (Option<bool>, Option<Missing>),
-    from_outside: Option<Origin>,
-) -> Result<Origin, CausalityError<F::Error>> {
+    from_outside: Option<DifferenceOrigin>,
+) -> Result<DifferenceOrigin, CausalityError<F::Error>> {
     let first = links.first().map_or(causality.failure().step, |link| link.step);
-    if end == End::Unfinished {
-        return Ok(Origin::Unfinished);
+    if end == ChainEnd::Unfinished {
+        return Ok(DifferenceOrigin::Unfinished);
     }
     match (first, in_change) {
-        (Step::START, Some(true)) => return Ok(Origin::Initial),
-        (_, Some(true)) if end != End::Stuck => return Ok(Origin::Change),
+        (Step::START, Some(true)) => return Ok(DifferenceOrigin::Initial),
+        (_, Some(true)) if end != ChainEnd::Stuck => return Ok(DifferenceOrigin::Change),
         (_, None) => return Ok(plain(end)),
         _ => {}
     }
@@ -94,12 +94,12 @@ pub fn origin<F: Forks>(
     }
     let used = if links.is_empty() { used(causality, first)? } else { Vec::new() };
     if causality.failing().run.n_threads > 1 || causality.reference().run.n_threads > 1 {
-        return Ok(Origin::Threads(used));
+        return Ok(DifferenceOrigin::Threads(used));
     }
-    if end == End::Stuck {
-        return Ok(Origin::Stuck);
+    if end == ChainEnd::Stuck {
+        return Ok(DifferenceOrigin::Stuck);
     }
-    Ok(Origin::Unknown(used, missing))
+    Ok(DifferenceOrigin::Unknown(used, missing))
 }
 
 /// Whether what a chain begins with came in from outside of the process: with its arguments, or by a function that its
@@ -111,39 +111,45 @@ pub fn outside<F: Forks>(
     causality: &mut Causality<F>,
     links: &[Link],
     n_processes: usize,
-) -> Result<Option<Origin>, CausalityError<F::Error>> {
+) -> Result<Option<DifferenceOrigin>, CausalityError<F::Error>> {
     let first = links.first().map_or(causality.failure().step, |link| link.step);
-    let words = |recorded: &mut Recorded| recorded.player.trace().process.arguments();
+    let words = |recorded: &mut NativeRecorded| recorded.player.trace().process.arguments();
     let (ours, theirs) = (words(causality.failing()), words(causality.reference()));
     if ours != theirs {
-        return Ok(Some(Origin::Arguments(ours, theirs)));
+        return Ok(Some(DifferenceOrigin::Arguments(ours, theirs)));
     }
     if first == Step::START {
         return Ok(None);
     }
     let mut function = looked(causality.failing(), first)?.function;
     if function.is_none() && n_processes > 1 {
-        let mut inputs = Inputs { until: first, last: None, is_over: false };
+        let mut inputs = LastInput { until: first, last: None, is_over: false };
         let failing = causality.failing();
         failing.player.replay(&mut inputs)?;
         function = inputs.last;
     }
-    Ok(function.map(Origin::Input))
+    Ok(function.map(DifferenceOrigin::Input))
 }
 
 /// The last function that brought something in before a step.
-struct Inputs {
+struct LastInput {
     until: Step,
     last: Option<Arc<str>>,
     is_over: bool,
 }
 
-impl Watch for Inputs {
-    fn step(&mut self, machine: &Machine) {
+impl Watch for LastInput {
+    fn step(&mut self, machine: &NativeMachine) {
         self.is_over |= machine.n_steps >= self.until.0;
     }
 
-    fn called(&mut self, _machine: &Machine, call: &Call, _arguments: &[Option<u64>], _result: Option<u64>) {
+    fn called(
+        &mut self,
+        _machine: &NativeMachine,
+        call: &NativeCall,
+        _arguments: &[Option<u64>],
+        _result: Option<u64>,
+    ) {
         if is_input(call) {
             self.last.clone_from(&call.name);
         }
@@ -155,21 +161,21 @@ impl Watch for Inputs {
 }
 
 /// Whether a call brings in what others may have made; the time and the like are not made by others.
-pub fn is_input(call: &Call) -> bool {
+pub fn is_input(call: &NativeCall) -> bool {
     call.model.and_then(|model| model.input.as_ref()).is_some_and(|input| !matches!(input, Input::System))
 }
 
-fn plain(end: End) -> Origin {
+fn plain(end: ChainEnd) -> DifferenceOrigin {
     match end {
-        End::Benign => Origin::Same,
-        End::Start => Origin::Start,
-        End::Unfinished => Origin::Unfinished,
-        End::Stuck => Origin::Stuck,
+        ChainEnd::Benign => DifferenceOrigin::Same,
+        ChainEnd::Start => DifferenceOrigin::Start,
+        ChainEnd::Unfinished => DifferenceOrigin::Unfinished,
+        ChainEnd::Stuck => DifferenceOrigin::Stuck,
     }
 }
 
 /// The faulty variables that a step uses.
-fn used<F: Forks>(causality: &mut Causality<F>, step: Step) -> Result<Vec<Used>, CausalityError<F::Error>> {
+fn used<F: Forks>(causality: &mut Causality<F>, step: Step) -> Result<Vec<UsedVariable>, CausalityError<F::Error>> {
     let Some(point) = causality.point_until(step) else { return Ok(Vec::new()) };
     let look = looked(causality.failing(), step)?;
     let state = causality.state(point)?;
@@ -181,7 +187,7 @@ fn used<F: Forks>(causality: &mut Causality<F>, step: Step) -> Result<Vec<Used>,
     let cells = state.cells.iter().map(|(_, cell)| cell).chain(&state.unpatched);
     for cell in cells.filter(|cell| is_read(cell)).take(MAX_USED) {
         let names = naming::before(causality.failing(), step, &[(cell.address, cell.length)], None)?;
-        found.push(Used {
+        found.push(UsedVariable {
             variable: names.into_iter().flatten().next().unwrap_or_else(|| cell.path.clone()),
             values: cell.shown.clone(),
             place: standing(causality.failing(), cell.writer)?.place,
@@ -190,29 +196,35 @@ fn used<F: Forks>(causality: &mut Causality<F>, step: Step) -> Result<Vec<Used>,
     Ok(found)
 }
 
-fn looked(recorded: &mut Recorded, step: Step) -> Result<Look, TraceError> {
-    let mut look = Look::default();
+fn looked(recorded: &mut NativeRecorded, step: Step) -> Result<OriginWatch, TraceError> {
+    let mut look = OriginWatch::default();
     at_step(&mut recorded.player, step, &mut look)?;
     Ok(look)
 }
 
 /// Looks at what one step does.
 #[derive(Default)]
-struct Look {
+struct OriginWatch {
     /// The first function that brought something in.
     function: Option<Arc<str>>,
     /// Addresses and bytes.
     reads: Vec<(u64, u64)>,
 }
 
-impl Watch for Look {
-    fn uses(&mut self, _user: Step, _maker: Step, what: What) {
-        if let What::Memory(address, length) | What::Address(address, length) = what {
+impl Watch for OriginWatch {
+    fn uses(&mut self, _user: Step, _maker: Step, what: UsedThing) {
+        if let UsedThing::Memory(address, length) | UsedThing::Address(address, length) = what {
             self.reads.push((address, length));
         }
     }
 
-    fn called(&mut self, _machine: &Machine, call: &Call, _arguments: &[Option<u64>], _result: Option<u64>) {
+    fn called(
+        &mut self,
+        _machine: &NativeMachine,
+        call: &NativeCall,
+        _arguments: &[Option<u64>],
+        _result: Option<u64>,
+    ) {
         if is_input(call) && self.function.is_none() {
             self.function.clone_from(&call.name);
         }
@@ -222,33 +234,39 @@ impl Watch for Look {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::failure::Ending;
+    use crate::failure::RunEnding;
     use crate::native::stored::{causality, chain, links};
 
     #[test]
     fn what_a_function_of_the_library_read_comes_from_outside() {
-        let mut causality = causality("input", Ending::Exit(0));
+        let mut causality = causality("input", RunEnding::Exit(0));
         let last = causality.failure().step;
         let chain = chain(&mut causality, last, |_, _| true);
         let links = links(&mut causality, &chain);
         let found = outside(&mut causality, &links, 1).unwrap();
-        assert_eq!(found, Some(Origin::Input("__isoc99_fscanf".into())));
+        assert_eq!(found, Some(DifferenceOrigin::Input("__isoc99_fscanf".into())));
         let told = |causality: &mut _, in_change, from_outside| {
-            origin(causality, (&links, End::Benign), (in_change, None), from_outside).unwrap()
+            origin(causality, (&links, ChainEnd::Benign), (in_change, None), from_outside).unwrap()
         };
-        assert_eq!(told(&mut causality, Some(false), found.clone()), Origin::Input("__isoc99_fscanf".into()));
-        assert_eq!(told(&mut causality, Some(true), found), Origin::Change);
-        assert_eq!(told(&mut causality, None, None), Origin::Same);
+        assert_eq!(told(&mut causality, Some(false), found.clone()), DifferenceOrigin::Input("__isoc99_fscanf".into()));
+        assert_eq!(told(&mut causality, Some(true), found), DifferenceOrigin::Change);
+        assert_eq!(told(&mut causality, None, None), DifferenceOrigin::Same);
     }
 
     #[test]
     fn an_initial_value_that_the_change_touches_is_told_as_one() {
-        let mut causality = causality("list", Ending::Exit(0));
+        let mut causality = causality("list", RunEnding::Exit(0));
         let last = causality.failure().step;
         let chain = chain(&mut causality, last, |_, _| true);
         let links = links(&mut causality, &chain);
         assert_eq!(outside(&mut causality, &links, 1).unwrap(), None);
-        assert_eq!(origin(&mut causality, (&links, End::Start), (Some(true), None), None).unwrap(), Origin::Initial);
-        assert_eq!(origin(&mut causality, (&links, End::Start), (Some(false), None), None).unwrap(), Origin::Start);
+        assert_eq!(
+            origin(&mut causality, (&links, ChainEnd::Start), (Some(true), None), None).unwrap(),
+            DifferenceOrigin::Initial
+        );
+        assert_eq!(
+            origin(&mut causality, (&links, ChainEnd::Start), (Some(false), None), None).unwrap(),
+            DifferenceOrigin::Start
+        );
     }
 }

@@ -8,12 +8,12 @@ use std::collections::{BTreeSet, HashSet};
 use std::sync::Arc;
 
 use crate::align::Alignment;
-use crate::native::align::objects::Side;
-use crate::native::recorded::Recorded;
-use crate::native::shown;
+use crate::native::align::objects::RunSide;
+use crate::native::recorded::NativeRecorded;
+use crate::native::value_texts;
 use idd_trace::TraceError;
-use idd_trace::native::machine::{Machine, Watch, What};
-use idd_trace::native::shape::Shape;
+use idd_trace::native::machine::{NativeMachine, UsedThing, Watch};
+use idd_trace::native::shape::FunctionShape;
 use idd_trace::native::visit::at_step;
 use idd_trace::step::Step;
 
@@ -25,7 +25,7 @@ const MAX_BEHIND: u64 = 256;
 
 /// A call that came back.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Returned {
+pub struct CallReturn {
     /// The step that returned.
     pub step: Step,
     /// The function.
@@ -39,7 +39,7 @@ pub struct Returned {
 }
 
 /// The steps that wrote the text, or the beginning of the block of the heap, that a pointer points to.
-fn behind(machine: &Machine, pointer: u64, text: &str) -> BTreeSet<Step> {
+fn behind(machine: &NativeMachine, pointer: u64, text: &str) -> BTreeSet<Step> {
     let is_text = text.starts_with('"');
     let length = match machine.heap.find(pointer) {
         _ if is_text => machine.memory.string(pointer, MAX_BEHIND).map(|text| text.len() as u64 + 1),
@@ -53,14 +53,14 @@ fn behind(machine: &Machine, pointer: u64, text: &str) -> BTreeSet<Step> {
 
 /// The calls of one step that came back before so many steps had begun, without those that return nothing; and the steps whose temporary values it used.
 pub(super) fn of_step(
-    recorded: &mut Recorded,
+    recorded: &mut NativeRecorded,
     step: Step,
     before: u64,
-) -> Result<(Vec<Returned>, Vec<Step>), TraceError> {
+) -> Result<(Vec<CallReturn>, Vec<Step>), TraceError> {
     if step == Step::START {
         return Ok((Vec::new(), Vec::new()));
     }
-    let mut calls = Calls { before, left: None, found: Vec::new(), makers: Vec::new(), is_over: false };
+    let mut calls = StepCalls { before, left: None, found: Vec::new(), makers: Vec::new(), is_over: false };
     at_step(&mut recorded.player, step, &mut calls)?;
     Ok((calls.found, calls.makers))
 }
@@ -71,12 +71,12 @@ pub(super) fn of_step(
 ///
 /// Cost: one pass over the calls of each step that is found.
 pub fn differing(
-    (failing, reference): (&mut Recorded, &mut Recorded),
+    (failing, reference): (&mut NativeRecorded, &mut NativeRecorded),
     alignment: &Alignment,
     step: Step,
     before: u64,
-) -> Result<Vec<(Returned, Returned)>, TraceError> {
-    let mut found: Vec<(Returned, Returned)> = Vec::new();
+) -> Result<Vec<(CallReturn, CallReturn)>, TraceError> {
+    let mut found: Vec<(CallReturn, CallReturn)> = Vec::new();
     let mut open = vec![(step, before)];
     let mut seen = HashSet::new();
     while let Some((step, before)) = open.pop() {
@@ -99,22 +99,22 @@ pub fn differing(
 }
 
 /// The calls of one step.
-struct Calls {
+struct StepCalls {
     before: u64,
-    left: Option<(Step, Arc<Shape>)>,
-    found: Vec<Returned>,
+    left: Option<(Step, Arc<FunctionShape>)>,
+    found: Vec<CallReturn>,
     makers: Vec<Step>,
     is_over: bool,
 }
 
-impl Watch for Calls {
-    fn uses(&mut self, _user: Step, maker: Step, what: What) {
-        if what == What::Temporary {
+impl Watch for StepCalls {
+    fn uses(&mut self, _user: Step, maker: Step, what: UsedThing) {
+        if what == UsedThing::Temporary {
             self.makers.push(maker);
         }
     }
 
-    fn leaves(&mut self, machine: &Machine, is_return: bool) {
+    fn leaves(&mut self, machine: &NativeMachine, is_return: bool) {
         let Some(frame) = machine.frame() else { return };
         self.is_over |= u64::from(machine.n_steps) > self.before;
         if is_return {
@@ -122,16 +122,16 @@ impl Watch for Calls {
         }
     }
 
-    fn returned(&mut self, machine: &Machine, result: Option<u64>) {
+    fn returned(&mut self, machine: &NativeMachine, result: Option<u64>) {
         let Some(frame) = machine.frame().filter(|_| !self.is_over) else { return };
         let (Some((step, shape)), Some(bits)) = (self.left.take(), result) else { return };
-        let side = Side { machine };
+        let side = RunSide { machine };
         let Some((text, is_pointer)) = side.view().result(frame, bits) else { return };
         let ty = shape.body.function.subprogram.and_then(|subprogram| shape.debug().result(subprogram));
-        let text = ty.map_or(text, |ty| shown::given(side, bits, shape.debug(), ty));
+        let text = ty.map_or(text, |ty| value_texts::given(side, bits, shape.debug(), ty));
         let makers = if is_pointer { behind(machine, bits, &text) } else { BTreeSet::new() };
         let bits = if is_pointer { u64::from(bits != 0) } else { bits };
-        self.found.push(Returned { step, function: shape.name(), bits, text, makers });
+        self.found.push(CallReturn { step, function: shape.name(), bits, text, makers });
     }
 
     fn is_done(&self) -> bool {
@@ -141,13 +141,13 @@ impl Watch for Calls {
 
 #[cfg(test)]
 mod tests {
-    use crate::failure::Ending;
+    use crate::failure::RunEnding;
     use crate::native::stored::causality;
     use idd_trace::native::stored::step;
 
     #[test]
     fn calls_in_calls_that_returned_something_else_are_found_the_last_first() {
-        let mut causality = causality("returns", Ending::Exit(0));
+        let mut causality = causality("returns", RunEnding::Exit(0));
         // `if (chosen && answer(5000) == 10)`: its second part.
         let decision = step(&mut causality.failing().player, 25, 1);
         let found = causality.returns(decision, u64::MAX).unwrap();

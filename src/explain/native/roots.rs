@@ -9,7 +9,7 @@
 //! A change can also take away a jump or a check. Then nothing that runs in the failing version depends on it, and the
 //! root is where the two runs part.
 
-use crate::chain::{Chain, Definition, Executions as _, Goal, Point, Test};
+use crate::chain::{AlignedPoint, CausalityTest, Definition, Executions as _, FaultChain, Goal};
 use crate::facts::way;
 use crate::link::{Did, Link};
 use crate::native::causality::{Causality, CausalityError, Forks};
@@ -44,7 +44,7 @@ pub enum Missing {
 /// Cost: two passes over the failing run, and for each set that is tried about log2 of the instances of changed statements in tests.
 pub fn lead<F: Forks>(
     causality: &mut Causality<F>,
-    chain: &Chain,
+    chain: &FaultChain,
     links: &mut Vec<Link>,
     is_changed: &mut dyn FnMut(&Place) -> bool,
 ) -> Result<Option<Missing>, CausalityError<F::Error>> {
@@ -120,9 +120,9 @@ pub fn lead<F: Forks>(
 }
 
 /// What the change may lead to: the steps that made it, and the goal of a test. The first set of a chain, then the next ones.
-fn goals(chain: &Chain, first: Step) -> Vec<(Vec<Step>, Goal)> {
+fn goals(chain: &FaultChain, first: Step) -> Vec<(Vec<Step>, Goal)> {
     let sets = chain.sets.iter().rev().filter(|(_, set)| !set.is_empty());
-    let of = |(point, set): &(Point, Vec<Definition>)| Goal::Set { point: *point, definitions: set.clone() };
+    let of = |(point, set): &(AlignedPoint, Vec<Definition>)| Goal::Set { point: *point, definitions: set.clone() };
     let steps = |set: &[Definition]| {
         let times = set.iter().filter_map(|definition| u32::try_from(definition.time).ok());
         times.map(Step).filter(|step| *step != Step::START).collect::<Vec<_>>()
@@ -144,17 +144,17 @@ fn last_inducing<F: Forks>(
     steps: &[Step],
     goal: &Goal,
 ) -> Result<Option<Step>, CausalityError<F::Error>> {
-    let is_before = |point: &Point| match goal {
+    let is_before = |point: &AlignedPoint| match goal {
         Goal::Failure => true,
         Goal::Set { point: later, .. } => point < later,
     };
     let with_point = |step: &Step| Some((*step, causality.point_until(*step).filter(is_before)?));
-    let candidates: Vec<(Step, Point)> = steps.iter().filter_map(with_point).collect();
+    let candidates: Vec<(Step, AlignedPoint)> = steps.iter().filter_map(with_point).collect();
     // From before an earlier one all that comes later is done, too: those that lead to it are the first ones.
     let (mut begin, mut end) = (0, candidates.len());
     while begin < end {
         let middle = if begin == 0 && end == candidates.len() { 0 } else { begin.midpoint(end) };
-        let test = Test { point: candidates[middle].1, retained: Vec::new(), goal: goal.clone() };
+        let test = CausalityTest { point: candidates[middle].1, retained: Vec::new(), goal: goal.clone() };
         if causality.induce(&test)? {
             begin = middle + 1;
         } else {
@@ -167,12 +167,12 @@ fn last_inducing<F: Forks>(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::failure::Ending;
+    use crate::failure::RunEnding;
     use crate::native::stored::{causality, chain};
 
     /// The links of an empty chain of the program that crashes, if the change is in these lines.
     fn led(changed: &[u32]) -> Vec<(u32, Did)> {
-        let mut causality = causality("crash", Ending::Signal(11));
+        let mut causality = causality("crash", RunEnding::Signal(11));
         let last = causality.failure().step;
         let chain = chain(&mut causality, last, |_, _| false);
         let mut links = Vec::new();
@@ -192,7 +192,7 @@ mod tests {
     #[test]
     fn a_root_that_is_not_found_has_a_reason() {
         let missing = |changed: &[u32]| {
-            let mut causality = causality("crash", Ending::Signal(11));
+            let mut causality = causality("crash", RunEnding::Signal(11));
             let last = causality.failure().step;
             let chain = chain(&mut causality, last, |_, _| false);
             lead(&mut causality, &chain, &mut Vec::new(), &mut |place| changed.contains(&place.line)).unwrap()

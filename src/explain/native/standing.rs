@@ -2,13 +2,13 @@
 
 use std::sync::Arc;
 
-use crate::facts::{Outcome, Successor, way};
+use crate::facts::{DecisionOutcome, Successor, way};
 use crate::link::Instance;
 use crate::native::align::done;
-use crate::native::recorded::Recorded;
+use crate::native::recorded::NativeRecorded;
 use idd_trace::TraceError;
 use idd_trace::instrument::instruction::Op;
-use idd_trace::native::machine::{Machine, Watch};
+use idd_trace::native::machine::{NativeMachine, Watch};
 use idd_trace::native::visit::at_step;
 use idd_trace::place::Place;
 use idd_trace::run::Run;
@@ -22,7 +22,7 @@ pub struct Standing {
     /// Where it is in the source.
     pub place: Option<Place>,
     /// For a decision: how it went.
-    pub outcome: Option<Outcome>,
+    pub outcome: Option<DecisionOutcome>,
     /// Which instance of its statement it is, once that is known.
     pub instance: Option<Instance>,
 }
@@ -34,20 +34,20 @@ pub(super) fn giver(run: &Run, step: Step) -> Step {
 }
 
 /// Looks a step up in its run; what the entry of a function gives to its parameters is given at the call.
-pub fn standing(recorded: &mut Recorded, step: Step) -> Result<Standing, TraceError> {
+pub fn standing(recorded: &mut NativeRecorded, step: Step) -> Result<Standing, TraceError> {
     let step = giver(&recorded.run, step);
     looked(recorded, step)
 }
 
 /// Looks a step up; there is nothing to say of the start.
-pub(super) fn looked(recorded: &mut Recorded, step: Step) -> Result<Standing, TraceError> {
-    let mut look = Look { block: 0, statement: 0, standing: Standing::default(), is_over: false };
+pub(super) fn looked(recorded: &mut NativeRecorded, step: Step) -> Result<Standing, TraceError> {
+    let mut look = StandingWatch { block: 0, statement: 0, standing: Standing::default(), is_over: false };
     at_step(&mut recorded.player, step, &mut look)?;
     Ok(look.standing)
 }
 
 /// Looks where a step stands, and how it decided.
-struct Look {
+struct StandingWatch {
     /// Its block, and its number in its function.
     block: u32,
     statement: u32,
@@ -55,8 +55,8 @@ struct Look {
     is_over: bool,
 }
 
-impl Watch for Look {
-    fn step(&mut self, machine: &Machine) {
+impl Watch for StandingWatch {
+    fn step(&mut self, machine: &NativeMachine) {
         let Some(frame) = machine.frame() else { return };
         self.standing.function = Some(frame.shape.name());
         self.standing.place = frame.place().cloned();
@@ -67,7 +67,7 @@ impl Watch for Look {
         }
     }
 
-    fn block(&mut self, machine: &Machine) {
+    fn block(&mut self, machine: &NativeMachine) {
         let Some(frame) = machine.frame() else { return };
         let function = &frame.shape.body.function;
         let decision = function.blocks[self.block as usize].instructions.last();
@@ -104,7 +104,7 @@ impl Watch for Look {
             _ => None,
         };
         let condition = done::exactly(&frame.shape, self.statement);
-        self.standing.outcome = Some(Outcome::new((told, way), condition, successor));
+        self.standing.outcome = Some(DecisionOutcome::new((told, way), condition, successor));
         self.is_over = true;
     }
 

@@ -10,12 +10,12 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-use crate::chain::{Chain, Definition};
-use crate::failure::Wrong;
+use crate::chain::{Definition, FaultChain};
+use crate::failure::RunWrong;
 use crate::link::{Did, Link};
 use crate::native::causality::{Causality, CausalityError, Forks};
 use crate::native::instances::instances;
-use crate::native::recorded::Recorded;
+use crate::native::recorded::NativeRecorded;
 use crate::native::standing::{Standing, giver, standing};
 use crate::native::variable::{name_member, values, variable};
 use crate::native::{texts, unwritten};
@@ -26,7 +26,7 @@ use idd_trace::step::Step;
 ///
 /// Cost: one pass over the failing run.
 pub fn number(
-    recorded: &mut Recorded,
+    recorded: &mut NativeRecorded,
     links: &mut [Link],
     standings: &mut [(Step, &mut Standing)],
 ) -> Result<(), TraceError> {
@@ -44,7 +44,7 @@ pub fn number(
 }
 
 /// How much of a chain is told.
-pub struct Extent<'e, F: Forks> {
+pub struct ToldExtent<'e, F: Forks> {
     /// Of a longer chain, so many definitions from its beginning and so many from its end are told in full; those between them without
     /// the decisions and calls behind them, and by the paths of their variables.
     pub n_kept: usize,
@@ -54,7 +54,7 @@ pub struct Extent<'e, F: Forks> {
 
 /// What was told of a chain.
 #[derive(Debug)]
-pub struct Told {
+pub struct ToldChain {
     /// The links in the order of time.
     pub links: Vec<Link>,
     /// The sets of the chain, from its end, that were told; the first one perhaps in part.
@@ -71,27 +71,27 @@ pub struct Told {
 /// Cost: plays some stretches of both runs for each link.
 pub fn tell<F: Forks>(
     causality: &mut Causality<F>,
-    chain: &Chain,
+    chain: &FaultChain,
     switched: Option<Step>,
-    Extent { n_kept, is_over }: Extent<'_, F>,
-) -> Result<Told, CausalityError<F::Error>> {
+    ToldExtent { n_kept, is_over }: ToldExtent<'_, F>,
+) -> Result<ToldChain, CausalityError<F::Error>> {
     let mut links = Links::new();
     let (last, time) = (causality.failure().step, causality.failure().time);
     add_decision(causality, last, &mut links)?;
-    if let Wrong::Skipped(..) = causality.failure().wrong {
+    if let RunWrong::Skipped(..) = causality.failure().wrong {
         add_outcome(causality, last, &mut links)?;
     }
     add_returns(causality, last, time, &mut links)?;
     if let Some(decision) = switched {
         add_outcome(causality, decision, &mut links)?;
     }
-    let places = Places::new(chain, n_kept);
+    let places = ToldPlaces::new(chain, n_kept);
     let mut behind = HashSet::new();
     let mut n_links = 0;
     for (index, (point, set)) in chain.sets.iter().enumerate() {
         // Something is told in any case.
         let mut is_over = |causality: &Causality<F>, n_links: usize| n_links > 0 && is_over(causality);
-        let stopped = |links: Links, n_links| Told {
+        let stopped = |links: Links, n_links| ToldChain {
             links: links.into_values().collect(),
             n_sets: index.max(1),
             n_left: Some(chain.definitions.len().saturating_sub(n_links)),
@@ -147,7 +147,7 @@ pub fn tell<F: Forks>(
                 let (function, place) = (found.function, found.place);
                 let link = Link { step, time, reference, function, place, instance: None, did, text };
                 let writer = if omitted.is_some() { Step::START } else { cell.writer };
-                links.insert(Moment::new(time, writer, Rank::Written, Some(*definition)), link);
+                links.insert(LinkTime::new(time, writer, Rank::Written, Some(*definition)), link);
                 n_links += 1;
             }
             if omitted.is_some() || is_between || !is_new {
@@ -169,19 +169,19 @@ pub fn tell<F: Forks>(
             value.push_str(", never written");
         }
     }
-    Ok(Told { links, n_sets: chain.sets.len(), n_left: None })
+    Ok(ToldChain { links, n_sets: chain.sets.len(), n_left: None })
 }
 
 /// Where the definitions of a chain are told, and how.
-struct Places {
+struct ToldPlaces {
     /// The set that is nearest to each.
     nearest: HashMap<Definition, usize>,
     /// Those that are neither near the beginning nor near the end of the chain.
     between: HashSet<Definition>,
 }
 
-impl Places {
-    fn new(chain: &Chain, n_kept: usize) -> Self {
+impl ToldPlaces {
+    fn new(chain: &FaultChain, n_kept: usize) -> Self {
         let sets = chain.sets.iter().enumerate();
         let nearest =
             sets.flat_map(|(index, (_, set))| set.iter().map(move |definition| (*definition, index))).collect();
@@ -192,11 +192,11 @@ impl Places {
 }
 
 /// The links of a chain in the order in which values came to be.
-type Links = BTreeMap<Moment, Link>;
+type Links = BTreeMap<LinkTime, Link>;
 
 /// When a link came to be.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-struct Moment {
+struct LinkTime {
     /// Steps that had begun by then.
     time: u64,
     /// Of steps that waited for the same one, the one that began last goes on first: the others called it.
@@ -205,7 +205,7 @@ struct Moment {
     definition: Option<Definition>,
 }
 
-impl Moment {
+impl LinkTime {
     /// - `step`: what came to be with it; [`Step::START`] for what is only missing there, which comes last.
     fn new(time: u64, step: Step, rank: Rank, definition: Option<Definition>) -> Self {
         Self { time, step: Reverse(step), rank, definition }
@@ -252,7 +252,7 @@ fn add_outcome<F: Forks>(
         let time = causality.failing().run.falls(decision);
         let (function, place) = (ours.function, ours.place);
         let link = Link { step: decision, time, reference: other, function, place, instance: None, did, text: None };
-        if links.insert(Moment::new(time, decision, Rank::Decided, None), link).is_none() {
+        if links.insert(LinkTime::new(time, decision, Rank::Decided, None), link).is_none() {
             add_returns(causality, decision, u64::MAX, links)?;
         }
     }
@@ -281,7 +281,7 @@ fn add_returns<F: Forks>(
             did,
             text: None,
         };
-        if links.insert(Moment::new(time, ours.step, Rank::Returned, None), link).is_none() {
+        if links.insert(LinkTime::new(time, ours.step, Rank::Returned, None), link).is_none() {
             add_decision(causality, ours.step, links)?;
         }
     }
@@ -291,7 +291,7 @@ fn add_returns<F: Forks>(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::failure::Ending;
+    use crate::failure::RunEnding;
     use crate::native::stored::{causality, chain, links};
 
     #[test]
@@ -299,21 +299,21 @@ mod tests {
         // `x = outer()` is step 4; `outer` returns with 6, which calls `inner`, which decides with 8 and returns with
         // 10.
         let order = [
-            Moment::new(8, Step(8), Rank::Decided, None),
-            Moment::new(10, Step(10), Rank::Returned, None),
-            Moment::new(10, Step(6), Rank::Returned, None),
-            Moment::new(10, Step(4), Rank::Decided, None),
-            Moment::new(10, Step(4), Rank::Written, None),
+            LinkTime::new(8, Step(8), Rank::Decided, None),
+            LinkTime::new(10, Step(10), Rank::Returned, None),
+            LinkTime::new(10, Step(6), Rank::Returned, None),
+            LinkTime::new(10, Step(4), Rank::Decided, None),
+            LinkTime::new(10, Step(4), Rank::Written, None),
             // What the reference would have overwritten because of the decision.
-            Moment::new(10, Step::START, Rank::Written, None),
-            Moment::new(11, Step(11), Rank::Returned, None),
+            LinkTime::new(10, Step::START, Rank::Written, None),
+            LinkTime::new(11, Step(11), Rank::Returned, None),
         ];
         assert!(order.is_sorted());
     }
 
     /// What the links of all that is faulty before the failure say: line, and value and reference, if they have one.
     fn told(program: &str) -> Vec<(u32, String)> {
-        let mut causality = causality(program, Ending::Exit(0));
+        let mut causality = causality(program, RunEnding::Exit(0));
         let last = causality.failure().step;
         let chain = chain(&mut causality, last, |_, _| true);
         let text = |did: Did| match did {
@@ -330,7 +330,7 @@ mod tests {
 
     /// The variables of the links of a chain with a set for each faulty variable before the failure, of which `n_told` are told; and how many are left.
     fn told_in_part(n_kept: usize, n_told: usize) -> (Vec<String>, Option<usize>) {
-        let mut causality = causality("list", Ending::Exit(0));
+        let mut causality = causality("list", RunEnding::Exit(0));
         let last = causality.failure().step;
         let mut chain = chain(&mut causality, last, |_, _| true);
         let (point, set) = chain.sets.remove(0);
@@ -341,7 +341,7 @@ mod tests {
             n_asked += 1;
             n_asked > 2 * (n_told - 1)
         };
-        let told = tell(&mut causality, &chain, None, Extent { n_kept, is_over: &mut is_over }).unwrap();
+        let told = tell(&mut causality, &chain, None, ToldExtent { n_kept, is_over: &mut is_over }).unwrap();
         assert_eq!(told.n_sets, n_told.min(set.len()));
         let variable = |link: Link| match link.did {
             Did::Gave { variable, .. } => Some(variable),

@@ -5,8 +5,8 @@
 use std::collections::HashMap;
 
 use crate::chain::Definition;
-use crate::link::Text;
-use crate::native::causality::State;
+use crate::link::PairedText;
+use crate::native::causality::FaultyState;
 use idd_trace::native::value;
 use idd_trace::step::Step;
 
@@ -23,7 +23,7 @@ pub struct Span {
 }
 
 /// The texts of which several characters are in a set.
-pub fn spans(state: &State, set: &[Definition]) -> Vec<Span> {
+pub fn spans(state: &FaultyState, set: &[Definition]) -> Vec<Span> {
     let characters = || state.cells.iter().filter(|(_, cell)| cell.length == 1);
     let mut chosen: Vec<_> = characters().filter(|(definition, _)| set.contains(definition)).collect();
     chosen.sort_unstable_by_key(|(_, cell)| cell.address);
@@ -59,11 +59,11 @@ impl Span {
     }
 
     /// The text; `variable` is what one of its characters is called, which is at this address. `None` if that is no element of something.
-    pub fn told(&self, variable: &str, address: u64) -> Option<Text> {
+    pub fn told(&self, variable: &str, address: u64) -> Option<PairedText> {
         let (row, index) = variable.strip_suffix(']')?.rsplit_once('[')?;
         let first = index.parse::<u64>().ok()?.checked_sub(address - self.begin)?;
         let last = first + (self.value.len() as u64).saturating_sub(1);
-        Some(Text {
+        Some(PairedText {
             variable: if first == 0 { row.to_owned() } else { format!("{row}[{first}..{last}]") },
             value: value::quoted(&self.value, '"'),
             reference: value::quoted(&self.reference, '"'),

@@ -4,9 +4,9 @@ use std::collections::HashMap;
 
 use idd_trace::TraceError;
 use idd_trace::native::frame::narrow;
-use idd_trace::native::machine::{Call, Machine, Watch};
+use idd_trace::native::machine::{NativeCall, NativeMachine, Watch};
 use idd_trace::native::model::Input;
-use idd_trace::native::play::Player;
+use idd_trace::native::play::NativePlayer;
 use idd_trace::native::target::written_to;
 use idd_trace::step::Step;
 
@@ -27,13 +27,13 @@ pub struct Through {
 /// - `changed`: in order.
 ///
 /// Cost: one pass over the run up to the end of the step.
-pub fn through(player: &mut Player, step: Step, changed: &[Step]) -> Result<Option<Through>, TraceError> {
-    let mut files = Files { step, changed, open: HashMap::new(), found: None, is_done: false };
+pub fn through(player: &mut NativePlayer, step: Step, changed: &[Step]) -> Result<Option<Through>, TraceError> {
+    let mut files = ThroughFiles { step, changed, open: HashMap::new(), found: None, is_done: false };
     player.replay(&mut files)?;
     Ok(files.found)
 }
 
-struct Files<'c> {
+struct ThroughFiles<'c> {
     step: Step,
     changed: &'c [Step],
     /// By descriptor, or the address of the stream, which is never as small: the path, and the last changed step that used it.
@@ -43,7 +43,7 @@ struct Files<'c> {
 }
 
 /// The argument that is the open file which a function uses, and whether it is a descriptor.
-fn used(name: &str, call: &Call) -> Option<(usize, bool)> {
+fn used(name: &str, call: &NativeCall) -> Option<(usize, bool)> {
     let input = call.model.and_then(|model| model.input.as_ref());
     match (input, name) {
         (Some(Input::Stream(index)), _) => Some((*index, false)),
@@ -55,12 +55,12 @@ fn used(name: &str, call: &Call) -> Option<(usize, bool)> {
     }
 }
 
-impl Watch for Files<'_> {
-    fn step(&mut self, machine: &Machine) {
+impl Watch for ThroughFiles<'_> {
+    fn step(&mut self, machine: &NativeMachine) {
         self.is_done |= machine.n_steps > self.step.0 && machine.frame().is_some_and(|frame| frame.step > self.step);
     }
 
-    fn called(&mut self, machine: &Machine, call: &Call, arguments: &[Option<u64>], result: Option<u64>) {
+    fn called(&mut self, machine: &NativeMachine, call: &NativeCall, arguments: &[Option<u64>], result: Option<u64>) {
         let (Some(name), Some(frame)) = (call.name.as_deref(), machine.frame()) else { return };
         let step = frame.step;
         let changed = self.changed.binary_search(&step).is_ok().then_some(step);

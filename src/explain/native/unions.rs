@@ -3,12 +3,12 @@
 //! Nothing in a union says which of its members is in use. The type of the store in the IR says it for a member that is a
 //! number or a pointer, if no other member has that type.
 
-use crate::native::recorded::Recorded;
+use crate::native::recorded::NativeRecorded;
 use idd_trace::TraceError;
 use idd_trace::instrument::debug::{Compound, Debug, SourceType};
-use idd_trace::instrument::instruction::{Op, Value};
+use idd_trace::instrument::instruction::{Op, OperandValue};
 use idd_trace::instrument::types::Type;
-use idd_trace::native::machine::{Action, Frame, Machine, Watch};
+use idd_trace::native::machine::{NativeFrame, NativeMachine, RecordAction, Watch};
 use idd_trace::native::value;
 use idd_trace::native::visit::at_step;
 use idd_trace::step::Step;
@@ -73,7 +73,11 @@ pub fn shown(ty: &Type, bytes: &[u8]) -> Option<String> {
 /// this size, or if something else wrote there.
 ///
 /// Cost: plays the step.
-pub fn stored(recorded: &mut Recorded, step: Step, (address, length): (u64, u64)) -> Result<Option<Type>, TraceError> {
+pub fn stored(
+    recorded: &mut NativeRecorded,
+    step: Step,
+    (address, length): (u64, u64),
+) -> Result<Option<Type>, TraceError> {
     let mut stores = Stores { address, length, current: None, found: None };
     at_step(&mut recorded.player, step, &mut stores)?;
     Ok(stores.found)
@@ -89,17 +93,17 @@ struct Stores {
 }
 
 impl Watch for Stores {
-    fn acts(&mut self, machine: &Machine, action: &Action, record: &[u8]) {
+    fn acts(&mut self, machine: &NativeMachine, action: &RecordAction, record: &[u8]) {
         let Some(frame) = machine.frame() else { return };
         let place = match *action {
-            Action::Store { address, size, .. } => frame.number_at(address, record, 8).zip(Some(u64::from(size))),
-            Action::StorePlain { slot, size, .. } => frame.value(slot).zip(Some(u64::from(size))),
+            RecordAction::Store { address, size, .. } => frame.number_at(address, record, 8).zip(Some(u64::from(size))),
+            RecordAction::StorePlain { slot, size, .. } => frame.value(slot).zip(Some(u64::from(size))),
             _ => None,
         };
         self.current = if place == Some((self.address, self.length)) { only_type(frame, self.length) } else { None };
     }
 
-    fn writes(&mut self, _machine: &Machine, _step: Step, address: u64, length: u64) {
+    fn writes(&mut self, _machine: &NativeMachine, _step: Step, address: u64, length: u64) {
         if address < self.address + self.length && self.address < address.saturating_add(length) {
             self.found = self.current.take();
         }
@@ -108,7 +112,7 @@ impl Watch for Stores {
 
 /// The type of all values of a size that the current statement stores. What a function takes or returns in registers is
 /// stored with another type than that of the member.
-fn only_type(frame: &Frame, length: u64) -> Option<Type> {
+fn only_type(frame: &NativeFrame, length: u64) -> Option<Type> {
     let statement = frame.current();
     let function = &frame.shape.body.function;
     let all = &function.block(statement.block).instructions[statement.first..statement.end];
@@ -124,7 +128,8 @@ fn only_type(frame: &Frame, length: u64) -> Option<Type> {
         if size != length {
             continue;
         }
-        let is_coerced = matches!(&target.value, Value::Local(id) if function.written(*id).starts_with("%coerce"));
+        let is_coerced =
+            matches!(&target.value, OperandValue::Local(id) if function.written(*id).starts_with("%coerce"));
         if is_coerced || frame.statement == 0 || found.replace(&value.ty).is_some_and(|other| *other != value.ty) {
             return None;
         }

@@ -1,11 +1,11 @@
 //! Values that a step reads from memory that was never written: a block of the heap, or a variable without a value.
 
 use crate::native::naming;
-use crate::native::recorded::Recorded;
+use crate::native::recorded::NativeRecorded;
 use idd_trace::TraceError;
 use idd_trace::instrument::instruction::Op;
 use idd_trace::instrument::operator::BinaryOp;
-use idd_trace::native::machine::{Frame, Machine, Watch, What};
+use idd_trace::native::machine::{NativeFrame, NativeMachine, UsedThing, Watch};
 use idd_trace::native::object::View;
 use idd_trace::native::visit::at_step;
 use idd_trace::step::Step;
@@ -16,11 +16,11 @@ use idd_trace::step::Step;
 /// recording lacks its beginning.
 ///
 /// Cost: plays the step, twice if there is such a value.
-pub fn read(recorded: &mut Recorded, step: Step) -> Result<Option<String>, TraceError> {
+pub fn read(recorded: &mut NativeRecorded, step: Step) -> Result<Option<String>, TraceError> {
     if step == Step::START || recorded.run.n_threads > 1 {
         return Ok(None);
     }
-    let mut reads = Reads::default();
+    let mut reads = StepReads::default();
     at_step(&mut recorded.player, step, &mut reads)?;
     let found = reads.found;
     if found.is_empty() {
@@ -31,22 +31,22 @@ pub fn read(recorded: &mut Recorded, step: Step) -> Result<Option<String>, Trace
 
 /// Looks at what one step reads.
 #[derive(Default)]
-struct Reads {
+struct StepReads {
     /// Whether the next value that it reads has bytes that no step wrote, and bytes that one wrote.
     makers: (bool, bool),
     /// Addresses and bytes.
     found: Vec<(u64, u64)>,
 }
 
-impl Watch for Reads {
-    fn uses(&mut self, _user: Step, maker: Step, what: What) {
-        if let What::Memory(..) | What::Address(..) = what {
+impl Watch for StepReads {
+    fn uses(&mut self, _user: Step, maker: Step, what: UsedThing) {
+        if let UsedThing::Memory(..) | UsedThing::Address(..) = what {
             self.makers.0 |= maker == Step::START;
             self.makers.1 |= maker != Step::START;
         }
     }
 
-    fn reads(&mut self, machine: &Machine, _step: Step, address: u64, bytes: &[u8]) {
+    fn reads(&mut self, machine: &NativeMachine, _step: Step, address: u64, bytes: &[u8]) {
         let makers = std::mem::take(&mut self.makers);
         let is_known = machine.check.n_unmodelled == 0 && !machine.is_window;
         let view = View::without_words(machine);
@@ -55,11 +55,11 @@ impl Watch for Reads {
         }
     }
 
-    fn looks(&mut self, _machine: &Machine, _step: Step, _address: u64, _length: u64) {
+    fn looks(&mut self, _machine: &NativeMachine, _step: Step, _address: u64, _length: u64) {
         self.makers = (false, false);
     }
 
-    fn writes(&mut self, machine: &Machine, _step: Step, address: u64, length: u64) {
+    fn writes(&mut self, machine: &NativeMachine, _step: Step, address: u64, length: u64) {
         // To write a bit-field, its neighbours are read and written again.
         if machine.frame().is_some_and(has_masks) {
             self.found.retain(|part| *part != (address, length));
@@ -72,7 +72,7 @@ fn is_ours(view: View<'_>, address: u64) -> bool {
     if view.start(address).is_some() || view.machine.globals.find(address).is_some() {
         return false;
     }
-    let is_in = |frame: &Frame| {
+    let is_in = |frame: &NativeFrame| {
         let begins = frame.shape.slots.iter().filter_map(|slot| Some((frame.given(slot.register)?, slot.size)));
         begins.into_iter().any(|(begin, size)| begin != 0 && address.checked_sub(begin).is_some_and(|at| at < size))
     };
@@ -81,7 +81,7 @@ fn is_ours(view: View<'_>, address: u64) -> bool {
 }
 
 /// Whether the current statement takes bits out of numbers.
-fn has_masks(frame: &Frame) -> bool {
+fn has_masks(frame: &NativeFrame) -> bool {
     let statement = frame.current();
     let block = frame.shape.body.function.block(statement.block);
     let is_mask = |op: &Op| matches!(op, Op::Binary(BinaryOp::And | BinaryOp::Or, _));

@@ -1,10 +1,10 @@
 //! What a faulty variable is called where its link stands, and what it holds in both runs.
 
-use crate::chain::Point;
+use crate::chain::AlignedPoint;
 use crate::native::align::state::Cell;
 use crate::native::causality::{Causality, CausalityError, Forks};
 use crate::native::instances::instances;
-use crate::native::recorded::Recorded;
+use crate::native::recorded::NativeRecorded;
 use crate::native::standing::{giver, looked, standing};
 use crate::native::{naming, unions};
 use idd_base::plural::{count, ordinal};
@@ -16,7 +16,7 @@ use idd_trace::step::Step;
 pub(super) fn variable<F: Forks>(
     causality: &mut Causality<F>,
     cell: &Cell,
-    (step, point): (Step, Point),
+    (step, point): (Step, AlignedPoint),
     is_kept: bool,
 ) -> Result<String, CausalityError<F::Error>> {
     let run = &causality.failing().run;
@@ -34,7 +34,7 @@ fn name<F: Forks>(
     causality: &mut Causality<F>,
     (address, length): (u64, u64),
     path: &str,
-    (step, point): (Step, Point),
+    (step, point): (Step, AlignedPoint),
 ) -> Result<String, CausalityError<F::Error>> {
     let place = [(address, length)];
     if let Some(found) = naming::before(causality.failing(), step, &place, None)?.pop().flatten() {
@@ -95,7 +95,7 @@ pub(super) fn values<F: Forks>(
 }
 
 /// Where a block was made.
-fn made(recorded: &mut Recorded, step: Step) -> Result<String, TraceError> {
+fn made(recorded: &mut NativeRecorded, step: Step) -> Result<String, TraceError> {
     let line = standing(recorded, step)?.place.map_or(0, |place| place.line);
     let instance = instances(recorded, &[step])?.remove(&step).filter(|instance| instance.of > 1);
     let which = instance.map(|instance| format!(", {} time", ordinal(u64::from(instance.nth))));

@@ -1,9 +1,9 @@
 use super::*;
-use crate::drive::{Engine, ProbeRunner, Reply, drive};
-use crate::finding::{Finding, Stage};
+use crate::drive::{Engine, ProbeRunner, RunnerReply, drive};
+use crate::finding::{Finding, HuntStage};
 use crate::history::History;
 use crate::testing::{Files, MemoryTrees};
-use crate::{Board, Order, testing};
+use crate::{EngineState, HuntWishes, testing};
 use idd_base::outcome::Reason;
 use idd_base::revision::Revision;
 use std::collections::HashSet;
@@ -36,9 +36,9 @@ impl<F: Fn(usize, bool) -> Outcome> ProbeRunner for Store<F> {
         self.width
     }
 
-    fn answer(&mut self, probes: &[Probe]) -> Result<Reply, Infallible> {
+    fn answer(&mut self, probes: &[Probe]) -> Result<RunnerReply, Infallible> {
         let of = |probe: &Probe| (self.answer)(position(probe.revision), probe.is_fetched);
-        Ok(Reply::Outcomes(probes.iter().map(of).collect()))
+        Ok(RunnerReply::Outcomes(probes.iter().map(of).collect()))
     }
 
     fn used(&mut self, probes: &[Probe], _: &[Outcome]) -> Result<(), Infallible> {
@@ -74,9 +74,9 @@ fn hunt(
         subject: String::new(),
     });
     let history = History::new(revisions.collect(), HashSet::new());
-    let order = Order { artifacts, until: Stage::Commit, ..testing::order(id(n - 1), Vec::new()) };
+    let order = HuntWishes { artifacts, until: HuntStage::Commit, ..testing::order(id(n - 1), Vec::new()) };
     let mut store = Store { width, answer, asked: HashSet::new(), fetched: Vec::new(), built: Vec::new() };
-    let board = Board::new(order.bad);
+    let board = EngineState::new(order.bad);
     let Ok(halt) = drive(Engine::Hunt, (&trees, &history, &order), &mut store, &board);
     let Halt::Concluded(conclusion) = &*halt else { panic!("{halt:?}") };
     let finding = Finding { conclusion: *conclusion, ..board.borrow().finding.clone() };

@@ -1,10 +1,10 @@
 use super::*;
 use crate::drive::{Engine, drive};
 use crate::event::Phase;
-use crate::finding::{Conclusion, Evidence, Finding};
+use crate::finding::{CleanRun, Conclusion, Finding};
 use crate::history::History;
 use crate::testing::{Files, MemoryTrees, Oracle};
-use crate::{Board, Order, testing};
+use crate::{EngineState, HuntWishes, testing};
 use idd_base::outcome::Reason;
 use idd_base::revision::Revision;
 use std::collections::HashSet;
@@ -69,11 +69,11 @@ impl Told {
     }
 
     /// Hunts from the newest commit; returns the finding, and how many trees were probed in a phase.
-    fn hunt(self, order: impl FnOnce(Order) -> Order, phase: Phase) -> (Finding, usize) {
+    fn hunt(self, order: impl FnOnce(HuntWishes) -> HuntWishes, phase: Phase) -> (Finding, usize) {
         let bad = self.revisions[0].id;
         let history = History::new(self.revisions, HashSet::new());
         let order = order(testing::order(bad, Vec::new()));
-        let board = Board::new(bad);
+        let board = EngineState::new(bad);
         let mut oracle = Oracle::new(&self.trees, self.judge, 1);
         let halt = drive(Engine::Hunt, (&self.trees, &history, &order), &mut oracle, &board);
         let Ok(halt) = halt;
@@ -116,7 +116,7 @@ fn an_isolated_untestable_revision_is_gone_around() {
         let is_broken = number % 4 == 0;
         program(number, is_broken, false, number >= 30)
     });
-    let (finding, n_repair) = told.hunt(|order| Order { bad: id(99), target: id(99), ..order }, Phase::Repair);
+    let (finding, n_repair) = told.hunt(|order| HuntWishes { bad: id(99), target: id(99), ..order }, Phase::Repair);
     assert_eq!((finding.first_bad, finding.last_good), (Some(id(30)), Some(id(29))));
     assert_eq!((finding.repairs.len(), n_repair), (0, 0));
 }
@@ -214,7 +214,7 @@ fn revisions_before_a_border_do_not_widen_the_signature() {
         Outcome::Unresolved(_) => Outcome::Unresolved(Reason::Other),
         outcome => outcome,
     };
-    let (finding, _) = told.hunt(|order| Order { goods: vec![id(1)], ..order }, Phase::Search);
+    let (finding, _) = told.hunt(|order| HuntWishes { goods: vec![id(1)], ..order }, Phase::Search);
     assert_eq!((finding.first_bad, finding.last_good), (Some(id(20)), Some(id(19))));
 }
 
@@ -223,7 +223,7 @@ fn revisions_before_a_border_do_not_widen_the_signature() {
 fn the_claims_of_a_fix_that_is_not_carried_rest_on_the_repaired_culprit() {
     let mut told = Told::new();
     told.linear(30, |number| program(number, false, number < 25, number >= 12));
-    let (finding, _) = told.hunt(|order| Order { port: false, ..order }, Phase::Verify);
+    let (finding, _) = told.hunt(|order| HuntWishes { port: false, ..order }, Phase::Verify);
     assert_eq!((finding.first_bad, finding.last_good), (Some(id(12)), Some(id(11))));
-    assert!(finding.fix.is_some() && finding.evidence.iter().all(Evidence::holds), "{:?}", finding.evidence);
+    assert!(finding.fix.is_some() && finding.evidence.iter().all(CleanRun::holds), "{:?}", finding.evidence);
 }

@@ -1,9 +1,9 @@
 use super::*;
 use crate::drive::{Engine, drive};
-use crate::finding::{Finding, Stage};
+use crate::finding::{Finding, HuntStage};
 use crate::history::History;
 use crate::testing::{Files, MemoryTrees, Oracle};
-use crate::{Board, Order, testing};
+use crate::{EngineState, HuntWishes, testing};
 use idd_base::outcome::Reason;
 use idd_base::revision::Revision;
 use idd_change::Level;
@@ -38,9 +38,9 @@ fn history_of(good: TreeId, bad: TreeId) -> History {
     History::new(revisions, HashSet::new())
 }
 
-fn order() -> Order {
-    Order {
-        until: Stage::Fix,
+fn order() -> HuntWishes {
+    HuntWishes {
+        until: HuntStage::Fix,
         port: false,
         check_vacuous: false,
         may_release: false,
@@ -51,20 +51,20 @@ fn order() -> Order {
 }
 
 /// Reduces a pair: the bad side has `lines`, the good side has none.
-fn minimized(order: &Order, lines: &[&str], judge: impl Fn(&str) -> Outcome) -> Finding {
+fn minimized(order: &HuntWishes, lines: &[&str], judge: impl Fn(&str) -> Outcome) -> Finding {
     minimized_pair(&MemoryTrees::default(), order, (&[], lines), judge)
 }
 
 fn minimized_pair(
     trees: &MemoryTrees,
-    order: &Order,
+    order: &HuntWishes,
     (good, bad): (&[&str], &[&str]),
     judge: impl Fn(&str) -> Outcome,
 ) -> Finding {
     let history = history(trees, good, bad);
     let judge = |files: &Files| judge(std::str::from_utf8(&files[&b"f"[..]]).unwrap());
     let mut oracle = Oracle::new(trees, judge, 2);
-    let board = Board::new(BAD);
+    let board = EngineState::new(BAD);
     drive(Engine::Minimize, (trees, &history, order), &mut oracle, &board).unwrap();
     board.borrow().finding.clone()
 }
@@ -73,7 +73,7 @@ fn fails_if(is_failure: bool) -> Outcome {
     if is_failure { Outcome::Fail } else { Outcome::Pass }
 }
 
-fn text_of(change: Option<&Change>) -> Vec<u8> {
+fn text_of(change: Option<&FoundChange>) -> Vec<u8> {
     change.unwrap().units.iter().flat_map(|unit| &unit.edits).flat_map(|edit| edit.text.clone()).collect()
 }
 
@@ -83,7 +83,7 @@ fn retry_keeps_the_smaller_of_two_results() {
     let judge = |text: &str| fails_if(has(text, "abc") && has(text, "de"));
     let lines = ["a", "b", "c", "d", "e"];
     assert_eq!(text_of(minimized(&order(), &lines, judge).necessary.as_ref()), b"a\nb\nc\n");
-    let retried = Order { is_retried: true, ..order() };
+    let retried = HuntWishes { is_retried: true, ..order() };
     assert_eq!(text_of(minimized(&retried, &lines, judge).necessary.as_ref()), b"d\ne\n");
     let turned: Vec<&str> = lines.into_iter().rev().collect();
     assert_eq!(text_of(minimized(&retried, &turned, judge).necessary.as_ref()), b"e\nd\n");
@@ -120,8 +120,8 @@ fn hits_that_the_suite_or_the_compiler_turn_down_are_none() {
     let mut oracle = Oracle::new(&trees, judge, 2);
     // Without `a`, the rest must not have `b` either: there would be a new warning.
     oracle.complains = Some(|files| files[&b"f"[..]].starts_with(b"b"));
-    let board = Board::new(BAD);
-    let order = Order { asks_complaints: true, ..order() };
+    let board = EngineState::new(BAD);
+    let order = HuntWishes { asks_complaints: true, ..order() };
     drive(Engine::Minimize, (&trees, &history, &order), &mut oracle, &board).unwrap();
     assert_eq!(text_of(board.borrow().finding.necessary.as_ref()), b"a\nb\n");
     assert_eq!(text_of(board.borrow().finding.sufficient.as_ref()), b"a\n");
@@ -130,11 +130,11 @@ fn hits_that_the_suite_or_the_compiler_turn_down_are_none() {
 #[test]
 fn of_a_line_that_replaces_another_both_halves_are_shown_unless_half_lines_are_asked_for() {
     let lines: (&[&str], &[&str]) = (&["same", "add(1)"], &["same", "add(2)"]);
-    let finding = |judge: fn(&str) -> Outcome, order: &Order| {
+    let finding = |judge: fn(&str) -> Outcome, order: &HuntWishes| {
         let finding = minimized_pair(&MemoryTrees::default(), order, lines, judge);
         [&finding.sufficient, &finding.necessary].map(|change| String::from_utf8(text_of(change.as_ref())).unwrap())
     };
-    let half = Order { level: Level::HalfLine, ..order() };
+    let half = HuntWishes { level: Level::HalfLine, ..order() };
     let new_is_bad = |text: &str| fails_if(text.contains("add(2)"));
     assert_eq!(finding(new_is_bad, &order()), ["add(2)\nadd(1)\n", "add(1)\nadd(2)\n"]);
     assert_eq!(finding(new_is_bad, &half), ["add(2)\n", "add(1)\nadd(2)\n"]);
@@ -142,16 +142,16 @@ fn of_a_line_that_replaces_another_both_halves_are_shown_unless_half_lines_are_a
     assert_eq!(finding(old_is_missing, &half), ["add(1)\n", "add(1)\nadd(2)\n"]);
     let both = |text: &str| fails_if(text.contains("add(2)") && !text.contains("add(1)"));
     assert_eq!(finding(both, &half)[0], "add(2)\nadd(1)\n");
-    let hunks = Order { level: Level::Hunk, ..order() };
+    let hunks = HuntWishes { level: Level::Hunk, ..order() };
     assert_eq!(finding(new_is_bad, &hunks)[0], "add(2)\nadd(1)\n");
     for (reducer, expected) in [(Reducer::Fast, "add(2)\n"), (Reducer::Artho, "add(2)\nadd(1)\n")] {
-        assert_eq!(finding(new_is_bad, &Order { reducer, ..half.clone() })[0], expected);
+        assert_eq!(finding(new_is_bad, &HuntWishes { reducer, ..half.clone() })[0], expected);
     }
 }
 
 #[test]
 fn of_equal_results_retry_keeps_the_first() {
-    let retried = Order { is_retried: true, ..order() };
+    let retried = HuntWishes { is_retried: true, ..order() };
     for order in [&order(), &retried] {
         let finding = minimized(order, &["a", "b"], |text| fails_if(!text.is_empty()));
         assert_eq!(text_of(finding.sufficient.as_ref()), b"a\n");
@@ -167,7 +167,7 @@ fn each_kept_unit_says_what_happens_without_it_even_where_they_are_too_many_to_b
         0..30 => Outcome::Pass,
         _ => Outcome::Unresolved(Reason::Build),
     });
-    let shown = |change: &Option<Change>| -> Vec<_> {
+    let shown = |change: &Option<FoundChange>| -> Vec<_> {
         change.iter().flat_map(|change| &change.units).map(|unit| unit.shown_without).collect()
     };
     assert_eq!(shown(&finding.sufficient), vec![Some(Outcome::Unresolved(Reason::Build)); 60]);
@@ -190,7 +190,7 @@ fn what_is_divided_anew_and_is_no_smaller_is_not_reduced_for_ever() {
         _ => Outcome::Unresolved(Reason::Build),
     };
     let mut oracle = Oracle::new(&trees, judge, 1);
-    let board = Board::new(BAD);
+    let board = EngineState::new(BAD);
     drive(Engine::Minimize, (&trees, &history, &order()), &mut oracle, &board).unwrap();
     assert_eq!(text_of(board.borrow().finding.sufficient.as_ref()), b"c\n");
 }
@@ -230,7 +230,7 @@ proptest! {
             }
         };
         let trees = MemoryTrees::default();
-        let finding = minimized_pair(&trees, &Order { reducer, level: Level::HalfLine, ..order() }, (&older, &newer), judge);
+        let finding = minimized_pair(&trees, &HuntWishes { reducer, level: Level::HalfLine, ..order() }, (&older, &newer), judge);
         let change = finding.sufficient.unwrap();
         let set = trees.change_set(change.older, change.newer).unwrap().with_single_lines();
         prop_assert_eq!(set.units().len(), change.n_lines);

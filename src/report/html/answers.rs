@@ -5,9 +5,9 @@
 
 use std::collections::BTreeSet;
 
-use crate::html::history::{Shown, outcome, output_anchor};
+use crate::html::history::{LinkTargets, outcome, output_anchor};
 use crate::html::markup::Markup;
-use crate::story::{Answer, Story};
+use crate::story::{Story, UsedAnswer};
 use idd_base::plural::count;
 
 /// The maximum number of rows.
@@ -17,7 +17,7 @@ const MAX_ROWS: usize = 50_000;
 const MAX_OUTPUTS: usize = 4 << 20;
 
 /// Writes the section.
-pub fn write(story: &Story, shown: &mut Shown, page: &mut Markup) {
+pub fn write(story: &Story, shown: &mut LinkTargets, page: &mut Markup) {
     if story.answers.is_empty() {
         let why = "The journal of this hunt is gone, or was written by an older version; it holds no answers.";
         page.leaf("p", &[], why);
@@ -62,7 +62,7 @@ pub fn write(story: &Story, shown: &mut Shown, page: &mut Markup) {
     }
 }
 
-fn row(nth: usize, answer: &Answer, shown: &Shown, page: &mut Markup) {
+fn row(nth: usize, answer: &UsedAnswer, shown: &LinkTargets, page: &mut Markup) {
     page.element("tr", &[], |page| {
         page.number(nth);
         page.leaf("td", &[], answer.phase.clone());

@@ -1,6 +1,6 @@
 //! The section "why it fails": the chain of faulty values, one step at a time.
 
-use crate::chain::{Chain, Kind, Link};
+use crate::chain::{EffectKind, ReportChain, ReportLink};
 use crate::escape::Terminal;
 use crate::html::markup::Markup;
 use crate::html::stepper;
@@ -20,7 +20,7 @@ const LIST: StepList = StepList {
 };
 
 /// The links, and the failure.
-pub fn steps(chain: &Chain) -> Vec<ShownStep<'_>> {
+pub fn steps(chain: &ReportChain) -> Vec<ShownStep<'_>> {
     let failure = &chain.failure;
     let last = ShownStep {
         file: failure.file.as_ref(),
@@ -41,7 +41,7 @@ pub fn steps(chain: &Chain) -> Vec<ShownStep<'_>> {
     steps
 }
 
-fn of_link(link: &Link, values: Markup) -> ShownStep<'_> {
+fn of_link(link: &ReportLink, values: Markup) -> ShownStep<'_> {
     let clauses = [Some(link.clause(&|text| Terminal.line(text))), link.finding(&|text| Terminal.line(text))];
     let file = link.file.iter().map(|file| code(&place(file, link.line)));
     ShownStep {
@@ -57,7 +57,7 @@ fn of_link(link: &Link, values: Markup) -> ShownStep<'_> {
 }
 
 /// Writes the section.
-pub fn write(chain: &Chain, context: StepContext<'_>, page: &mut Markup) {
+pub fn write(chain: &ReportChain, context: StepContext<'_>, page: &mut Markup) {
     let way = " passes. Each value below makes the next one wrong; this was tried in the running program.";
     page.paragraph("lead", &[code(&chain.bad), words(" fails; "), line(&chain.good), words(way)]);
     if let Some(sentence) = chain.switching() {
@@ -79,16 +79,16 @@ pub fn write(chain: &Chain, context: StepContext<'_>, page: &mut Markup) {
 /// The last values in both runs.
 ///
 /// - `now`: the index of the one that belongs to the step.
-fn values(links: &[Link], now: Option<usize>) -> Markup {
+fn values(links: &[ReportLink], now: Option<usize>) -> Markup {
     let names = ["Value", "Failing run", "Passing run"];
     let last = links.iter().enumerate().skip(links.len().saturating_sub(N_BEFORE + 1));
-    let row = |(nth, link): (usize, &Link), page: &mut Markup| {
+    let row = |(nth, link): (usize, &ReportLink), page: &mut Markup| {
         let class = if Some(nth) == now { "now" } else { "before" };
         page.element("tr", &[("class", class)], |page| {
             page.element("th", &[("scope", "row")], |page| match (&link.variable, link.kind) {
-                (Some(variable), Kind::Value) => page.phrase(&[code(variable)]),
+                (Some(variable), EffectKind::Value) => page.phrase(&[code(variable)]),
                 (Some(function), _) => page.phrase(&[code(function), words(" returns")]),
-                (None, Kind::Change) => page.words("the statement"),
+                (None, EffectKind::Change) => page.words("the statement"),
                 (None, _) => page.words("the condition"),
             });
             page.element("td", &[("class", "wrong")], |page| page.phrase(&[code(&link.value)]));

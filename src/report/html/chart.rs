@@ -8,9 +8,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::Report;
-use crate::html::history::Shown;
-use crate::html::markup::{Attributes, Markup};
-use crate::story::{Reduction, Story};
+use crate::html::history::LinkTargets;
+use crate::html::markup::{Markup, MarkupAttributes};
+use crate::story::{ReductionStory, Story};
 
 /// The maximum number of drawn reductions, the last ones. The table has them too.
 const MAX_DRAWN: usize = 120;
@@ -31,7 +31,7 @@ const TOP: usize = 16;
 pub const SIGN: [(&str, &str); 4] = [("class", "sign"), ("width", "24"), ("height", "24"), ("viewBox", "0 0 24 24")];
 
 /// The attributes of a bar.
-const BAR: Attributes<'static> = &[
+const BAR: MarkupAttributes<'static> = &[
     ("width", "100%"),
     ("height", "10"),
     ("viewBox", "0 0 100 10"),
@@ -40,7 +40,7 @@ const BAR: Attributes<'static> = &[
 ];
 
 /// Writes the sizes of the patches.
-pub fn sizes(story: &Story, shown: &Shown, page: &mut Markup) {
+pub fn sizes(story: &Story, shown: &LinkTargets, page: &mut Markup) {
     let reductions = &story.reductions[story.reductions.len().saturating_sub(MAX_DRAWN)..];
     if reductions.is_empty() {
         let why =
@@ -84,7 +84,7 @@ fn height(lines: u64, n_decades: u32) -> usize {
     TOP + HEIGHT - height.min(HEIGHT)
 }
 
-fn draw(reductions: &[Reduction], page: &mut Markup) {
+fn draw(reductions: &[ReductionStory], page: &mut Markup) {
     let largest = reductions.iter().map(|reduction| reduction.before.max(reduction.after)).max().unwrap_or(1);
     let n_decades = (1..18).find(|n| 10_u64.pow(*n) >= largest).unwrap_or(18);
     let step = (STEP.2 / reductions.len()).clamp(STEP.0, STEP.1);
@@ -117,8 +117,8 @@ fn draw(reductions: &[Reduction], page: &mut Markup) {
     });
 }
 
-fn table(reductions: &[Reduction], shown: &Shown, page: &mut Markup) {
-    let row = |reduction: &Reduction, page: &mut Markup| {
+fn table(reductions: &[ReductionStory], shown: &LinkTargets, page: &mut Markup) {
+    let row = |reduction: &ReductionStory, page: &mut Markup| {
         page.element("tr", &[], |page| {
             page.leaf("td", &[], reduction.what.clone());
             page.cell(|page| shown.commit(reduction.commit, page));

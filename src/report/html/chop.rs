@@ -1,6 +1,6 @@
 //! The section "what leads to the failure": the lines of a chop, under their files and functions.
 
-use crate::chop::{Chop, Line};
+use crate::chop::{Chop, ChopLine};
 use crate::html::markup::{Markup, ROWS};
 use crate::phrase::{code, codes, line, words};
 use idd_base::plural::count;
@@ -40,10 +40,10 @@ pub fn write(chop: &Chop, page: &mut Markup) {
 }
 
 /// Lines in the order of the source, with a table for each function; `lines` are in the order of their ranks.
-fn listing(lines: &[Line], page: &mut Markup) {
-    let mut ranked: Vec<(usize, &Line)> = (1..).zip(lines).collect();
+fn listing(lines: &[ChopLine], page: &mut Markup) {
+    let mut ranked: Vec<(usize, &ChopLine)> = (1..).zip(lines).collect();
     ranked.sort_by_key(|(_, line)| (&line.file, line.line));
-    let is_same = |one: &Line, other: &Line| (&one.file, &one.function) == (&other.file, &other.function);
+    let is_same = |one: &ChopLine, other: &ChopLine| (&one.file, &one.function) == (&other.file, &other.function);
     page.element("div", &[("data-items", ROWS)], |page| {
         for of_function in ranked.chunk_by(|(_, one), (_, other)| is_same(one, other)) {
             page.scroll("Lines", false, |page| table(of_function, page));
@@ -52,8 +52,8 @@ fn listing(lines: &[Line], page: &mut Markup) {
     });
 }
 
-fn table(ranked: &[(usize, &Line)], page: &mut Markup) {
-    let (_, Line { file, function, .. }) = ranked[0];
+fn table(ranked: &[(usize, &ChopLine)], page: &mut Markup) {
+    let (_, ChopLine { file, function, .. }) = ranked[0];
     page.element("table", &[("class", "listing")], |page| {
         page.element("caption", &[], |page| page.phrase(&[code(file), words(" in "), code(function)]));
         page.rows(&["Rank", "Line", "Statement", "Values at its last step"], ranked, |(rank, line), page| {
@@ -62,7 +62,7 @@ fn table(ranked: &[(usize, &Line)], page: &mut Markup) {
     });
 }
 
-fn row(rank: usize, line: &Line, page: &mut Markup) {
+fn row(rank: usize, line: &ChopLine, page: &mut Markup) {
     page.element("tr", &[("class", if line.is_changed { "changed" } else { "" })], |page| {
         page.number(rank);
         page.number(line.line);

@@ -9,7 +9,7 @@ use crate::escape::Terminal;
 use crate::html::chart::SIGN;
 use crate::html::markup::Markup;
 use crate::phrase::{code, line, words};
-use crate::story::{Answer, Revision, Story, Verdict};
+use crate::story::{RevisionVerdict, Story, TestedStory, UsedAnswer};
 use crate::{Report, Status, Untrusted};
 use idd_base::outcome::Outcome;
 use idd_base::plural::count;
@@ -32,7 +32,7 @@ const MAX_RUNS: usize = 12;
 
 /// The look of a revision.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Look {
+enum RevisionLook {
     Pass,
     Fail,
     RepairedPass,
@@ -42,18 +42,18 @@ enum Look {
     Plain,
 }
 
-impl Look {
+impl RevisionLook {
     const ALL: [Self; 6] =
         [Self::Pass, Self::Fail, Self::RepairedPass, Self::RepairedFail, Self::Unresolved, Self::Plain];
 
-    fn of(verdict: Option<Verdict>) -> Self {
+    fn of(verdict: Option<RevisionVerdict>) -> Self {
         match verdict {
             None => Self::Plain,
-            Some(Verdict { outcome: Outcome::Pass, is_repaired: false, .. }) => Self::Pass,
-            Some(Verdict { outcome: Outcome::Pass, is_repaired: true, .. }) => Self::RepairedPass,
-            Some(Verdict { outcome: Outcome::Fail, is_repaired: false, .. }) => Self::Fail,
-            Some(Verdict { outcome: Outcome::Fail, is_repaired: true, .. }) => Self::RepairedFail,
-            Some(Verdict { outcome: Outcome::Unresolved(_), .. }) => Self::Unresolved,
+            Some(RevisionVerdict { outcome: Outcome::Pass, is_repaired: false, .. }) => Self::Pass,
+            Some(RevisionVerdict { outcome: Outcome::Pass, is_repaired: true, .. }) => Self::RepairedPass,
+            Some(RevisionVerdict { outcome: Outcome::Fail, is_repaired: false, .. }) => Self::Fail,
+            Some(RevisionVerdict { outcome: Outcome::Fail, is_repaired: true, .. }) => Self::RepairedFail,
+            Some(RevisionVerdict { outcome: Outcome::Unresolved(_), .. }) => Self::Unresolved,
         }
     }
 
@@ -98,7 +98,7 @@ impl Look {
 /// Writes the section.
 ///
 /// - `ran`: the commands that run at each revision.
-pub fn write((report, story): (&Report, &Story), ran: &Markup, shown: &mut Shown, page: &mut Markup) {
+pub fn write((report, story): (&Report, &Story), ran: &Markup, shown: &mut LinkTargets, page: &mut Markup) {
     if story.revisions.is_empty() {
         let why = match report.status {
             Status::Running => "No revision has a verdict yet.",
@@ -119,7 +119,7 @@ pub fn write((report, story): (&Report, &Story), ran: &Markup, shown: &mut Shown
         page.leaf("p", &[("class", "quiet")], format!("{n_left_out} {why}"));
     }
     page.element("div", &[("class", "revisions"), ("data-items", ".revision > summary")], |page| {
-        let mut by_commit: HashMap<CommitId, Vec<&Answer>> = HashMap::new();
+        let mut by_commit: HashMap<CommitId, Vec<&UsedAnswer>> = HashMap::new();
         for answer in &story.answers {
             by_commit.entry(answer.commit).or_default().push(answer);
         }
@@ -131,9 +131,10 @@ pub fn write((report, story): (&Report, &Story), ran: &Markup, shown: &mut Shown
 }
 
 fn legend(story: &Story, page: &mut Markup) {
-    let seen: BTreeSet<Look> = story.revisions.iter().map(|revision| Look::of(revision.verdict)).collect();
+    let seen: BTreeSet<RevisionLook> =
+        story.revisions.iter().map(|revision| RevisionLook::of(revision.verdict)).collect();
     page.element("ul", &[("class", "legend"), ("aria-label", "Signs")], |page| {
-        for look in Look::ALL.into_iter().filter(|look| seen.contains(look)) {
+        for look in RevisionLook::ALL.into_iter().filter(|look| seen.contains(look)) {
             page.element("li", &[], |page| {
                 sign(look, page);
                 page.words(look.words());
@@ -142,7 +143,7 @@ fn legend(story: &Story, page: &mut Markup) {
     });
 }
 
-fn sign(look: Look, page: &mut Markup) {
+fn sign(look: RevisionLook, page: &mut Markup) {
     let attributes = [&SIGN[..], &[("aria-hidden", "true")]].concat();
     page.element("svg", &attributes, |page| look.draw((12, 12), page));
 }
@@ -203,8 +204,8 @@ fn way((x, y): (usize, usize), (to_x, lane_y): (usize, usize), to_y: usize) -> S
     format!("M{x} {y}{begin}{end}")
 }
 
-fn node(revision: &Revision, (x, y): (usize, usize), label: Option<&str>, page: &mut Markup) {
-    let look = Look::of(revision.verdict);
+fn node(revision: &TestedStory, (x, y): (usize, usize), label: Option<&str>, page: &mut Markup) {
+    let look = RevisionLook::of(revision.verdict);
     let nth = revision.verdict.map(|verdict| format!(", tested as number {}", verdict.nth)).unwrap_or_default();
     let name = format!("{}: {}{nth}", named(revision), look.words());
     let name = label.map_or(name.clone(), |label| format!("{label}, {name}"));
@@ -232,7 +233,7 @@ fn text(class: &str, (x, y): (usize, usize), words: &str, page: &mut Markup) {
 }
 
 /// `1234567890ab Subject`, for one line.
-fn named(revision: &Revision) -> String {
+fn named(revision: &TestedStory) -> String {
     format!("{} {}", revision.commit.commit.short(), Terminal.line(&revision.commit.subject))
 }
 
@@ -243,12 +244,12 @@ pub fn anchor(commit: CommitId) -> String {
 
 /// The parts of the page that can be targets of links.
 #[derive(Debug)]
-pub struct Shown {
+pub struct LinkTargets {
     outputs: HashSet<usize>,
     revisions: HashSet<CommitId>,
 }
 
-impl Shown {
+impl LinkTargets {
     /// No outputs yet, and all revisions of the story.
     pub fn new(story: &Story) -> Self {
         let revisions = story.revisions.iter().map(|revision| revision.commit.commit).collect();
@@ -295,13 +296,13 @@ pub fn output_anchor(output: usize) -> String {
 }
 
 fn describe(
-    revision: &Revision,
-    answers: &[&Answer],
+    revision: &TestedStory,
+    answers: &[&UsedAnswer],
     (report, story, ran): (&Report, &Story, &Markup),
-    shown: &mut Shown,
+    shown: &mut LinkTargets,
     page: &mut Markup,
 ) {
-    let look = Look::of(revision.verdict);
+    let look = RevisionLook::of(revision.verdict);
     let commit = &revision.commit;
     page.element("details", &[("class", "revision"), ("id", &anchor(commit.commit))], |page| {
         page.element("summary", &[], |page| {
@@ -312,7 +313,9 @@ fn describe(
                 page.leaf("span", &[("class", "tag")], *label);
             }
             let words = match revision.verdict {
-                Some(Verdict { outcome: Outcome::Unresolved(reason), .. }) => format!("cannot be tested: {reason}"),
+                Some(RevisionVerdict { outcome: Outcome::Unresolved(reason), .. }) => {
+                    format!("cannot be tested: {reason}")
+                }
                 _ => look.words().to_owned(),
             };
             page.leaf("span", &[("class", "quiet")], words);
@@ -336,9 +339,9 @@ fn describe(
 }
 
 /// The runs at a revision that were about itself, not about candidates of a reduction.
-fn runs(answers: &[&Answer], story: &Story, shown: &mut Shown, page: &mut Markup) {
-    let is_about_itself = |answer: &&&Answer| [&b"search"[..], b"reproduce"].contains(&answer.phase.as_bytes());
-    let about: Vec<&&Answer> = answers.iter().filter(is_about_itself).collect();
+fn runs(answers: &[&UsedAnswer], story: &Story, shown: &mut LinkTargets, page: &mut Markup) {
+    let is_about_itself = |answer: &&&UsedAnswer| [&b"search"[..], b"reproduce"].contains(&answer.phase.as_bytes());
+    let about: Vec<&&UsedAnswer> = answers.iter().filter(is_about_itself).collect();
     let n_others = answers.len() - about.len();
     for answer in about.iter().take(MAX_RUNS) {
         page.element("div", &[("class", "run")], |page| {
@@ -373,7 +376,7 @@ pub fn outcome(outcome: Option<Outcome>, page: &mut Markup) {
 }
 
 /// The ending of an answer, in words: `test: exit code 1, 0.31 s, clean checkout`.
-fn told(answer: &Answer) -> String {
+fn told(answer: &UsedAnswer) -> String {
     let phase = String::from_utf8_lossy(answer.phase.as_bytes()).into_owned();
     let Some(seen) = &answer.seen else { return format!("({phase}; what was seen is not known any more)") };
     let clean = if seen.is_clean { ", clean checkout" } else { "" };

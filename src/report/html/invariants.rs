@@ -6,9 +6,9 @@ use crate::escape::Terminal;
 use crate::html::markup::Markup;
 use crate::html::stepper;
 use crate::html::stepper::{Fold, ShownStep, StepContext, StepList};
-use crate::invariants::{Invariants, Skipped, Statement};
+use crate::invariants::{InvariantStatement, Invariants, Skipped};
 use crate::phrase::{Inline, code, line, place, words};
-use crate::story::Source;
+use crate::story::FilePart;
 use idd_base::plural::count;
 
 const LIST: StepList = StepList {
@@ -26,8 +26,8 @@ pub fn steps(found: &Invariants) -> Vec<ShownStep<'_>> {
     found.shown().zip(notes).map(|(statement, notes)| of_statement(statement, notes)).collect()
 }
 
-fn of_statement<'s>(statement: &'s Statement, notes: &[&'static str]) -> ShownStep<'s> {
-    let Statement { file, source, function, .. } = statement;
+fn of_statement<'s>(statement: &'s InvariantStatement, notes: &[&'static str]) -> ShownStep<'s> {
+    let InvariantStatement { file, source, function, .. } = statement;
     let line = statement.line.map(u64::from);
     let title = match (source, file) {
         (Some(text), _) => code(text),
@@ -42,14 +42,14 @@ fn of_statement<'s>(statement: &'s Statement, notes: &[&'static str]) -> ShownSt
         title: vec![title],
         aside: String::new(),
         place: place_of(statement, notes),
-        stored: stored.map(|((file, text), line)| Source { file, lines: vec![(line, text)] }),
+        stored: stored.map(|((file, text), line)| FilePart { file, lines: vec![(line, text)] }),
         beside: Markup::of(|page| page.element("div", &[], |page| holds(statement, page))),
     }
 }
 
 /// Where a statement is, and what is special about it.
-fn place_of(statement: &Statement, notes: &[&'static str]) -> Vec<Inline> {
-    let Statement { file, function, step, .. } = statement;
+fn place_of(statement: &InvariantStatement, notes: &[&'static str]) -> Vec<Inline> {
+    let InvariantStatement { file, function, step, .. } = statement;
     let [before, function, after] = if statement.is_initial() {
         [words(", "), line(function), words("")]
     } else {
@@ -83,7 +83,7 @@ pub fn write(found: &Invariants, context: StepContext<'_>, page: &mut Markup) {
     page.notes(&[], &found.remarks);
 }
 
-fn holds(statement: &Statement, page: &mut Markup) {
+fn holds(statement: &InvariantStatement, page: &mut Markup) {
     skipped(&statement.skipped, page);
     for (title, texts) in [("Before it, this holds:", &statement.invariant), ("Recorded values:", &statement.values)] {
         if !texts.is_empty() {
@@ -124,9 +124,9 @@ mod tests {
     use super::*;
     use crate::patch::Patch;
     use crate::samples;
-    use crate::story::Source;
+    use crate::story::FilePart;
 
-    fn written(found: &Invariants, sources: &[Source]) -> String {
+    fn written(found: &Invariants, sources: &[FilePart]) -> String {
         let mut page = Markup::default();
         write(found, StepContext { sources, patch: &Patch::default(), prefix: "p" }, &mut page);
         page.as_str().to_owned()
@@ -144,7 +144,7 @@ mod tests {
     #[test]
     fn lines_around_a_statement_are_shown_if_they_are_known() {
         let lines = (1..30).map(|number| (number, format!("line {number};").as_str().into())).collect();
-        let page = written(&samples::invariants(), &[Source { file: "src/parse.c".into(), lines }]);
+        let page = written(&samples::invariants(), &[FilePart { file: "src/parse.c".into(), lines }]);
         assert!(page.contains("<code>line 3;</code>") && page.contains("<code>line 14;</code>"), "{page}");
         assert!(!page.contains("<code>line 15;</code>"), "{page}");
     }

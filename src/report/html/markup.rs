@@ -17,7 +17,7 @@ fn escaped(text: &Untrusted) -> String {
 }
 
 /// Names and values of attributes.
-pub type Attributes<'a> = &'a [(&'static str, &'a str)];
+pub type MarkupAttributes<'a> = &'a [(&'static str, &'a str)];
 
 /// The items of a list that is a table. The attribute `data-items` of a list is the selector of its items; the script
 /// moves from one to the next.
@@ -48,14 +48,14 @@ impl Markup {
     }
 
     /// An element with its content.
-    pub fn element(&mut self, name: &'static str, attributes: Attributes<'_>, inside: impl FnOnce(&mut Self)) {
+    pub fn element(&mut self, name: &'static str, attributes: MarkupAttributes<'_>, inside: impl FnOnce(&mut Self)) {
         self.open(name, attributes);
         inside(self);
         self.close(name);
     }
 
     /// An element with a text in one line.
-    pub fn leaf(&mut self, name: &'static str, attributes: Attributes<'_>, text: impl Into<Untrusted>) {
+    pub fn leaf(&mut self, name: &'static str, attributes: MarkupAttributes<'_>, text: impl Into<Untrusted>) {
         self.open(name, attributes);
         self.line(&text.into());
         self.close(name);
@@ -81,7 +81,7 @@ impl Markup {
     /// Remarks at the end of a section; nothing if there are none.
     ///
     /// - `attributes`: those of the list beside its class.
-    pub fn notes(&mut self, attributes: Attributes<'_>, notes: &[Untrusted]) {
+    pub fn notes(&mut self, attributes: MarkupAttributes<'_>, notes: &[Untrusted]) {
         if !notes.is_empty() {
             self.element("ul", &[&[("class", "notes")], attributes].concat(), |page| {
                 for note in notes {
@@ -163,7 +163,7 @@ impl Markup {
 
     /// An element without content, such as `meta`. In SVG such an element must be closed: use
     /// [`element`](Self::element).
-    pub fn open(&mut self, name: &'static str, attributes: Attributes<'_>) {
+    pub fn open(&mut self, name: &'static str, attributes: MarkupAttributes<'_>) {
         write!(self.text, "<{name}").expect("a string takes all");
         for (attribute, value) in attributes {
             let value = Xml.attribute(&Untrusted::from(*value));

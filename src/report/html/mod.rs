@@ -2,7 +2,7 @@
 //! script.
 //!
 //! [`markup`] writes the file, and keeps text from others text. The page allows exactly its own style and script, by
-//! their hashes. Its input is data: [`Page`].
+//! their hashes. Its input is data: [`HtmlPage`].
 
 mod answers;
 mod chain;
@@ -26,14 +26,14 @@ use sha2::{Digest, Sha256};
 use crate::escape::Terminal;
 use crate::explanation::{Explained, Explanation, chain_of};
 use crate::forge::Forge;
-use crate::html::history::Shown;
+use crate::html::history::LinkTargets;
 use crate::html::markup::Markup;
 use crate::html::stepper::StepContext;
 use crate::patch::Patch;
 use crate::phrase::{Inline, code, line, words};
 use crate::story::Story;
 use crate::views::{ChangeView, views};
-use crate::{Commit, Evidence, Fix, Report, Rung, Suite, Untrusted, base64, summary};
+use crate::{ClaimEvidence, Commit, PortRung, Report, ReportedFix, Suite, Untrusted, base64, summary};
 use idd_base::plural::count;
 use idd_base::revision::CommitId;
 
@@ -46,7 +46,7 @@ const CULPRIT: &str = "c";
 
 /// The content of the page.
 #[derive(Debug)]
-pub struct Page<'p> {
+pub struct HtmlPage<'p> {
     /// The finding.
     pub report: &'p Report,
     /// The test command of the hunt.
@@ -61,7 +61,7 @@ pub struct Page<'p> {
     pub forge: Option<&'p Forge>,
 }
 
-impl Page<'_> {
+impl HtmlPage<'_> {
     /// The short id of a commit, linked to the forge.
     fn id(&self, commit: CommitId, out: &mut Markup) {
         let short = |out: &mut Markup| out.leaf("code", &[], commit.short());
@@ -81,7 +81,7 @@ impl Page<'_> {
 }
 
 /// Writes the file.
-pub fn write(page: &Page<'_>, out: &mut dyn Write) -> io::Result<()> {
+pub fn write(page: &HtmlPage<'_>, out: &mut dyn Write) -> io::Result<()> {
     writeln!(out, "<!doctype html>\n{}", Markup::of(|markup| document(page, markup)).as_str())
 }
 
@@ -90,7 +90,7 @@ fn hash(text: &str) -> String {
     format!("'sha256-{}'", base64::encode(&Sha256::digest(text)))
 }
 
-fn document(page: &Page<'_>, out: &mut Markup) {
+fn document(page: &HtmlPage<'_>, out: &mut Markup) {
     let sources = format!("style-src {}; script-src {}", hash(STYLE), hash(SCRIPT));
     out.element("html", &[("lang", "en")], |out| {
         head(&sources, summary::title(page.report, page.test), None, out);
@@ -124,7 +124,7 @@ fn head(sources: &str, title: Untrusted, refresh: Option<&str>, out: &mut Markup
 /// A section of the page: its id, its title, and its content.
 type Section<'s> = (&'static str, &'static str, Markup);
 
-fn body(page: &Page<'_>, out: &mut Markup) {
+fn body(page: &HtmlPage<'_>, out: &mut Markup) {
     let sections = sections(page);
     out.leaf("a", &[("class", "skip"), ("href", "#main")], "Skip to the report");
     out.element("header", &[("class", "top")], |out| {
@@ -172,10 +172,10 @@ fn frame(sections: &[Section<'_>], headline: impl FnOnce(&mut Markup), out: &mut
     });
 }
 
-fn sections(page: &Page<'_>) -> Vec<Section<'static>> {
+fn sections(page: &HtmlPage<'_>) -> Vec<Section<'static>> {
     let (report, story) = (page.report, page.story);
     let culprit = marked_culprit(page);
-    let mut shown = Shown::new(story);
+    let mut shown = LinkTargets::new(story);
     let mut sections = Vec::new();
     let mut section = |id, title, write: &mut dyn FnMut(&mut Markup)| sections.push((id, title, Markup::of(write)));
     let nothing = Patch::default();
@@ -216,7 +216,7 @@ fn sections(page: &Page<'_>) -> Vec<Section<'static>> {
 }
 
 /// The commands of each answer.
-fn ran(page: &Page<'_>) -> Markup {
+fn ran(page: &HtmlPage<'_>) -> Markup {
     let build = page.build.into_iter().flat_map(|build| [code(build), words(", then ")]);
     Markup::of(|out| out.paragraph("", &build.chain([code(page.test)]).collect::<Vec<_>>()))
 }
@@ -227,7 +227,7 @@ fn is_of_culprit(explained: &Explained, report: &Report) -> bool {
 }
 
 /// The whole difference of the first bad commit, with the marked minimal change.
-fn marked_culprit(page: &Page<'_>) -> Option<Patch> {
+fn marked_culprit(page: &HtmlPage<'_>) -> Option<Patch> {
     let mut culprit = Patch::read(page.story.culprit.as_ref()?);
     let same = |_: &Untrusted, line| line;
     for view in views(page.report) {
@@ -236,7 +236,7 @@ fn marked_culprit(page: &Page<'_>) -> Option<Patch> {
     Some(culprit)
 }
 
-fn headline(page: &Page<'_>, out: &mut Markup) {
+fn headline(page: &HtmlPage<'_>, out: &mut Markup) {
     let report = page.report;
     let class = if report.first_bad.is_some() { "status found" } else { "status" };
     out.leaf("p", &[("class", class)], report.status.word().replace('_', " "));
@@ -273,7 +273,7 @@ fn headline(page: &Page<'_>, out: &mut Markup) {
 }
 
 /// The explained chain in one line, with a link to its steps.
-fn why(page: &Page<'_>, out: &mut Markup) {
+fn why(page: &HtmlPage<'_>, out: &mut Markup) {
     let Some(chain) = chain_of(page.explanations) else { return };
     out.element("p", &[("class", "why")], |out| {
         out.leaf("strong", &[], "Why:");
@@ -282,7 +282,7 @@ fn why(page: &Page<'_>, out: &mut Markup) {
     });
 }
 
-fn facts(page: &Page<'_>, out: &mut Markup) {
+fn facts(page: &HtmlPage<'_>, out: &mut Markup) {
     let report = page.report;
     let phrase = |parts: &[Inline]| Markup::of(|out| out.phrase(parts));
     let mut facts: Vec<(&str, Markup)> = Vec::new();
@@ -313,7 +313,7 @@ fn write_facts(facts: &[(&str, Markup)], out: &mut Markup) {
     });
 }
 
-fn change(page: &Page<'_>, culprit: &Patch, out: &mut Markup) {
+fn change(page: &HtmlPage<'_>, culprit: &Patch, out: &mut Markup) {
     let Some(first_bad) = &page.report.first_bad else { return };
     out.leaf("h3", &[], count(first_bad.lines, "line"));
     out.leaf("p", &[("class", "quiet")], "Lines with a bar at their left belong to the change above.");
@@ -328,16 +328,16 @@ fn change(page: &Page<'_>, culprit: &Patch, out: &mut Markup) {
     diff::write(culprit, CULPRIT, &targets, out);
 }
 
-fn fix(fix: &Fix, out: &mut Markup) {
+fn fix(fix: &ReportedFix, out: &mut Markup) {
     let command = if fix.is_revert() { "git idd apply --revert" } else { "git idd apply" };
     let place = if fix.complete { "HEAD".to_owned() } else { fix.commit.short() };
     let (lines, scope) = (count(fix.lines, "line"), fix.scope.words());
     let means = match fix.rung {
-        Rung::Merge => "by a merge",
-        Rung::Lines => "by a merge line by line",
-        Rung::Syntax => "by a merge by syntax",
-        Rung::Renamed => "by a merge by syntax, with the names of today",
-        Rung::Reduced => "by a new reduction where it conflicted",
+        PortRung::Merge => "by a merge",
+        PortRung::Lines => "by a merge line by line",
+        PortRung::Syntax => "by a merge by syntax",
+        PortRung::Renamed => "by a merge by syntax, with the names of today",
+        PortRung::Reduced => "by a new reduction where it conflicted",
     };
     let lead = format!("{lines} for {place} ({scope}), carried there {means}; tested: {}.", fix.tested);
     out.leaf("p", &[("class", "lead")], lead);
@@ -351,8 +351,8 @@ fn fix(fix: &Fix, out: &mut Markup) {
     out.paragraph("quiet", &[code(&command.into()), words(" puts it into the working tree.")]);
 }
 
-fn evidence(report: &Report, shown: &Shown, out: &mut Markup) {
-    let row = |claim: &Evidence, out: &mut Markup| {
+fn evidence(report: &Report, shown: &LinkTargets, out: &mut Markup) {
+    let row = |claim: &ClaimEvidence, out: &mut Markup| {
         let (mark, class) = if claim.holds() { ("✓ yes", "outcome pass") } else { ("✗ no", "outcome fail") };
         let checkout = if claim.is_clean { "clean" } else { "used" };
         let place = claim.place.as_ref().map(|place| format!(", on {}", Terminal.line(place)));
@@ -374,9 +374,9 @@ fn evidence(report: &Report, shown: &Shown, out: &mut Markup) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::lineage::{Edge, Node};
+    use crate::lineage::{Edge, LineageNode};
     use crate::samples;
-    use crate::story::{Answer, Reduction, Revision, Seen, Source, Verdict};
+    use crate::story::{FilePart, ProbeRun, ReductionStory, RevisionVerdict, TestedStory, UsedAnswer};
     use idd_base::outcome::{Outcome, Reason};
 
     const EVIL: &str =
@@ -390,16 +390,16 @@ mod tests {
         let outcomes = [Outcome::Fail, Outcome::Fail, Outcome::Pass];
         let revisions = commits.into_iter().zip(outcomes).enumerate().map(|(index, (commit, outcome))| {
             let edge = (index + 1 < n_commits).then_some(Edge { to: index + 1, lane: 0, n_between: 7 });
-            let verdict = Some(Verdict { outcome, is_repaired: index == 2, nth: index + 1 });
-            Revision { commit, node: Node { lane: 0, edges: edge.into_iter().collect() }, verdict }
+            let verdict = Some(RevisionVerdict { outcome, is_repaired: index == 2, nth: index + 1 });
+            TestedStory { commit, node: LineageNode { lane: 0, edges: edge.into_iter().collect() }, verdict }
         });
-        let revisions: Vec<Revision> = revisions.collect();
-        let answer = |nth: usize, phase: &str, outcome| Answer {
+        let revisions: Vec<TestedStory> = revisions.collect();
+        let answer = |nth: usize, phase: &str, outcome| UsedAnswer {
             phase: phase.into(),
             commit: revisions[nth % n_commits].commit.commit,
             outcome: Some(outcome),
             is_known: nth == 1,
-            seen: (nth != 2).then(|| Seen {
+            seen: (nth != 2).then(|| ProbeRun {
                 ending: "test: exit code 1".into(),
                 seconds: 0.5,
                 is_clean: false,
@@ -414,9 +414,9 @@ mod tests {
                 answer(2, EVIL, Outcome::Pass),
             ],
             outputs: vec![EVIL.into(), format!("other {EVIL}").into()],
-            reductions: vec![Reduction { what: EVIL.into(), commit: revisions[0].commit.commit, before: 40, after: 2 }],
+            reductions: vec![ReductionStory { what: EVIL.into(), commit: revisions[0].commit.commit, before: 40, after: 2 }],
             culprit: Some(format!("diff --git a/src/parse.c b/src/parse.c\n--- a/src/parse.c\n+++ b/src/parse.c\n@@ -7,3 +7,3 @@ {EVIL}\n int n = 0;\n-while (n < max)\n+while (n <= max)\n return n;\n").into()),
-            sources: vec![Source { file: "src/parse.c".into(), lines: (1..30).map(|number| (number, EVIL.into())).collect() }],
+            sources: vec![FilePart { file: "src/parse.c".into(), lines: (1..30).map(|number| (number, EVIL.into())).collect() }],
             revisions,
         }
     }
@@ -425,8 +425,11 @@ mod tests {
         let (test, build) = (EVIL.into(), EVIL.into());
         let story = story(report);
         let mut out = Vec::new();
-        write(&Page { report, test: &test, build: Some(&build), story: &story, explanations, forge: None }, &mut out)
-            .unwrap();
+        write(
+            &HtmlPage { report, test: &test, build: Some(&build), story: &story, explanations, forge: None },
+            &mut out,
+        )
+        .unwrap();
         String::from_utf8(out).unwrap()
     }
 
@@ -513,7 +516,7 @@ mod tests {
     fn a_revert_is_shown_as_one_where_no_fix_is_recommended() {
         let mut report = samples::found();
         let fix = report.fix.take().unwrap();
-        report.reverts = vec![Fix { scope: crate::Scope::Revert, ..fix }];
+        report.reverts = vec![ReportedFix { scope: crate::ReportedScope::Revert, ..fix }];
         let page = written(&report, &[]);
         assert!(page.contains("The revert</h2>") && page.contains("<code>git idd apply --revert</code>"), "{page}");
         assert!(!page.contains("The fix</h2>"));
@@ -544,8 +547,14 @@ mod tests {
         let (report, test, story) = (samples::found(), Untrusted::from("./t.sh"), Story::default());
         let forge = Forge::of("https://github.com/o/r");
         let mut out = Vec::new();
-        let page =
-            Page { report: &report, test: &test, build: None, story: &story, explanations: &[], forge: forge.as_ref() };
+        let page = HtmlPage {
+            report: &report,
+            test: &test,
+            build: None,
+            story: &story,
+            explanations: &[],
+            forge: forge.as_ref(),
+        };
         write(&page, &mut out).unwrap();
         let page = String::from_utf8(out).unwrap();
         let link = format!("href=\"https://github.com/o/r/commit/{}\" rel=\"noreferrer\"", "3".repeat(40));
@@ -558,8 +567,11 @@ mod tests {
         for report in ends.iter().chain([&samples::range(), &samples::never_passed(), &samples::error()]) {
             let (test, story) = ("./t.sh".into(), Story::default());
             let mut out = Vec::new();
-            write(&Page { report, test: &test, build: None, story: &story, explanations: &[], forge: None }, &mut out)
-                .unwrap();
+            write(
+                &HtmlPage { report, test: &test, build: None, story: &story, explanations: &[], forge: None },
+                &mut out,
+            )
+            .unwrap();
             let page = String::from_utf8(out).unwrap();
             assert!(page.contains("<h1>") && page.ends_with("</html>\n"), "{:?}", report.status);
         }

@@ -2,7 +2,7 @@
 
 use crate::Untrusted;
 use crate::html::markup::Markup;
-use crate::story::Source;
+use crate::story::FilePart;
 
 /// The number of source lines before and after a step.
 const N_AROUND: u64 = 5;
@@ -10,11 +10,11 @@ const N_AROUND: u64 = 5;
 /// Writes the lines around a step, from the first of `sources` that has its line.
 pub fn write<'s>(
     (file, line): (Option<&Untrusted>, Option<u64>),
-    sources: impl IntoIterator<Item = &'s Source>,
+    sources: impl IntoIterator<Item = &'s FilePart>,
     page: &mut Markup,
 ) {
     let has_line =
-        |source: &Source| Some(&source.file) == file && source.lines.iter().any(|(number, _)| Some(*number) == line);
+        |source: &FilePart| Some(&source.file) == file && source.lines.iter().any(|(number, _)| Some(*number) == line);
     let Some((source, line)) = sources.into_iter().find(|source| has_line(source)).zip(line) else {
         page.leaf("p", &[("class", "quiet")], "The source of this step is not in the repository.");
         return;

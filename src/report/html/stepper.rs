@@ -3,11 +3,11 @@
 use std::collections::BTreeSet;
 
 use crate::Untrusted;
-use crate::html::markup::{Attributes, Markup};
+use crate::html::markup::{Markup, MarkupAttributes};
 use crate::html::{diff, source};
 use crate::patch::Patch;
 use crate::phrase::Inline;
-use crate::story::Source;
+use crate::story::FilePart;
 
 /// A step.
 #[derive(Debug)]
@@ -25,7 +25,7 @@ pub struct ShownStep<'s> {
     /// Where it is.
     pub place: Vec<Inline>,
     /// The line that is stored with it.
-    pub stored: Option<Source>,
+    pub stored: Option<FilePart>,
     /// What stands beside its source.
     pub beside: Markup,
 }
@@ -43,9 +43,9 @@ pub struct Fold {
 #[derive(Debug)]
 pub struct StepList {
     /// The attributes of the list.
-    pub attributes: Attributes<'static>,
+    pub attributes: MarkupAttributes<'static>,
     /// The attributes of the part with the steps.
-    pub steps: Attributes<'static>,
+    pub steps: MarkupAttributes<'static>,
     /// The name of the overview.
     pub overview: &'static str,
     /// What a step is called.
@@ -58,7 +58,7 @@ pub struct StepList {
 #[derive(Debug, Clone, Copy)]
 pub struct StepContext<'s> {
     /// The parts of files.
-    pub sources: &'s [Source],
+    pub sources: &'s [FilePart],
     /// The change.
     pub patch: &'s Patch,
     /// The prefix of the ids of its lines.

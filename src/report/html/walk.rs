@@ -2,10 +2,10 @@
 
 use crate::html::markup::Markup;
 use crate::phrase::{code, place, words};
-use crate::walk::{Step, Walk};
+use crate::walk::{FinishedWalk, WrongStep};
 
 /// Writes the section.
-pub fn write(walk: &Walk, page: &mut Markup) {
+pub fn write(walk: &FinishedWalk, page: &mut Markup) {
     let about = "The steps from there to the failure that a person judged to be wrong, in the order of the run:";
     page.leaf("p", &[("class", "lead")], walk.sentence());
     page.leaf("p", &[], about);
@@ -17,7 +17,7 @@ pub fn write(walk: &Walk, page: &mut Markup) {
     page.newline();
 }
 
-fn row(step: &Step, page: &mut Markup) {
+fn row(step: &WrongStep, page: &mut Markup) {
     page.element("tr", &[], |page| {
         page.number(step.step);
         let file = step.file.iter().flat_map(|file| [code(&place(file, step.line)), words(" in ")]);

@@ -5,7 +5,7 @@ use std::io::Write;
 
 use crate::commit::Started;
 use crate::course::HuntCourse;
-use crate::html::history::Shown;
+use crate::html::history::LinkTargets;
 use crate::html::markup::Markup;
 use crate::html::{STYLE, Section, hash, history};
 use crate::phrase::words;
@@ -59,7 +59,7 @@ fn headline(page: &WatchPage<'_>, out: &mut Markup) {
 }
 
 fn sections(page: &WatchPage<'_>) -> Vec<Section<'static>> {
-    let (shown, ran) = (&mut Shown::new(page.story), Markup::default());
+    let (shown, ran) = (&mut LinkTargets::new(page.story), Markup::default());
     let picture = Markup::of(|out| history::write((page.report, page.story), &ran, shown, out));
     let output = page.course.output.as_ref().map(|output| {
         Markup::of(|out| {

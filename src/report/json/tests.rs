@@ -1,7 +1,7 @@
 use serde_json::Value;
 
 use super::*;
-use crate::{Scope, Status, Suite, samples};
+use crate::{ReportedScope, Status, Suite, samples};
 use idd_base::outcome::Outcome;
 
 fn json(report: &Report) -> Value {
@@ -165,20 +165,30 @@ fn status_and_exit_agree() {
 fn the_revert_to_apply_is_that_of_the_whole_commit_if_it_holds() {
     let mut report = samples::found();
     let fix = report.fix.take().unwrap();
-    report.reverts = [Scope::Merge, Scope::Code, Scope::Revert].map(|scope| crate::Fix { scope, ..fix.clone() }).into();
-    assert_eq!(report.sound_revert().map(|revert| revert.scope), Some(Scope::Revert));
+    report.reverts = [ReportedScope::Merge, ReportedScope::Code, ReportedScope::Revert]
+        .map(|scope| crate::ReportedFix { scope, ..fix.clone() })
+        .into();
+    assert_eq!(report.sound_revert().map(|revert| revert.scope), Some(ReportedScope::Revert));
     report.reverts[2].suite = Suite::Worse;
-    assert_eq!(report.sound_revert().map(|revert| revert.scope), Some(Scope::Code));
+    assert_eq!(report.sound_revert().map(|revert| revert.scope), Some(ReportedScope::Code));
     report.reverts[1].tested = Outcome::Fail;
-    assert_eq!(report.sound_revert().map(|revert| revert.scope), Some(Scope::Merge));
+    assert_eq!(report.sound_revert().map(|revert| revert.scope), Some(ReportedScope::Merge));
 }
 
 #[test]
 fn fixes_stand_in_the_order_of_their_size() {
     let fix = samples::found().fix.unwrap();
-    let of = |scope, lines| crate::Fix { lines, scope, ..fix.clone() };
-    let fixes = [(Scope::Lines, 5), (Scope::Statements, 2), (Scope::Files, 5), (Scope::Declarations, 2)];
+    let of = |scope, lines| crate::ReportedFix { lines, scope, ..fix.clone() };
+    let fixes = [
+        (ReportedScope::Lines, 5),
+        (ReportedScope::Statements, 2),
+        (ReportedScope::Files, 5),
+        (ReportedScope::Declarations, 2),
+    ];
     let fixes = crate::by_size(fixes.map(|(scope, lines)| of(scope, lines)).to_vec());
-    let scopes: Vec<Scope> = fixes.iter().map(|fix| fix.scope).collect();
-    assert_eq!(scopes, [Scope::Statements, Scope::Declarations, Scope::Lines, Scope::Files]);
+    let scopes: Vec<ReportedScope> = fixes.iter().map(|fix| fix.scope).collect();
+    assert_eq!(
+        scopes,
+        [ReportedScope::Statements, ReportedScope::Declarations, ReportedScope::Lines, ReportedScope::Files]
+    );
 }

@@ -2,8 +2,8 @@
 
 use crate::escape::{Terminal, Untrusted};
 use crate::patch::Patch;
-use crate::style::Role;
-use crate::text::Look;
+use crate::style::TextRole;
+use crate::text::TextLook;
 
 /// The margin of marked lines, and of the others.
 pub const MARGINS: [&str; 2] = ["\u{2502} ", "  "];
@@ -12,7 +12,7 @@ pub const MARGINS: [&str; 2] = ["\u{2502} ", "  "];
 ///
 /// - `marked`: the numbers of the lines with a bar in the margin; if these are all edits or none, there is no margin. A
 ///   raw patch has none, either.
-pub fn shown(patch: &Untrusted, marked: &[u64], look: Look) -> Vec<u8> {
+pub fn shown(patch: &Untrusted, marked: &[u64], look: TextLook) -> Vec<u8> {
     let mut shown = Vec::new();
     let has_margin = !look.is_raw && !marked.is_empty() && marked.len() < Patch::read(patch).edits().count();
     let mut is_in_hunk = false;
@@ -22,14 +22,14 @@ pub fn shown(patch: &Untrusted, marked: &[u64], look: Look) -> Vec<u8> {
         let role = match line {
             [b'@', b'@', ..] => {
                 is_in_hunk = true;
-                Some(Role::Hunk)
+                Some(TextRole::Hunk)
             }
-            [b'+', ..] if is_in_hunk => Some(Role::Added),
-            [b'-', ..] if is_in_hunk => Some(Role::Removed),
+            [b'+', ..] if is_in_hunk => Some(TextRole::Added),
+            [b'-', ..] if is_in_hunk => Some(TextRole::Removed),
             [b' ' | b'\\', ..] if is_in_hunk => None,
             _ => {
                 is_in_hunk = false;
-                Some(Role::Heading)
+                Some(TextRole::Heading)
             }
         };
         let line = if is_crlf && !look.is_raw { line.strip_suffix(b"\r").unwrap_or(line) } else { line };
@@ -61,20 +61,20 @@ pub fn has_crlf<'l>(lines: impl Iterator<Item = &'l [u8]>) -> bool {
 mod tests {
     use super::*;
     use crate::style::Style;
-    use crate::text::Detail;
+    use crate::text::DetailLevel;
 
     const PATCH: &[u8] =
         b"diff --git a/\xe9.c b/\xe9.c\n--- a/\xe9.c\n+++ b/\xe9.c\n@@ -1,2 +1,2 @@\n a\n-b\r\n+\x1b[2Jb\n";
 
     fn written(is_raw: bool, style: Style) -> Vec<u8> {
-        shown(&PATCH.into(), &[], Look { style, is_raw, detail: Detail::Full, columns: None, is_older: false })
+        shown(&PATCH.into(), &[], TextLook { style, is_raw, detail: DetailLevel::Full, columns: None, is_older: false })
     }
 
     #[test]
     fn line_ends_that_all_changed_lines_have_are_not_shown() {
         let text = |patch: &[u8]| {
-            let (style, detail) = (Style::PLAIN, Detail::Full);
-            let look = Look { style, is_raw: false, detail, columns: None, is_older: false };
+            let (style, detail) = (Style::PLAIN, DetailLevel::Full);
+            let look = TextLook { style, is_raw: false, detail, columns: None, is_older: false };
             String::from_utf8(shown(&patch.into(), &[], look)).unwrap()
         };
         assert_eq!(text(b"@@ -1,2 +1,2 @@\n a\r\n-b\r\n+c\r\n"), "@@ -1,2 +1,2 @@\n a\n-b\n+c\n");

@@ -4,10 +4,10 @@
 use crate::escape::Terminal;
 use crate::explanation::{Explained, chain_of};
 use crate::patch::{PatchLine, Sign};
-use crate::style::Role;
-use crate::text::{Look, patch, rows};
+use crate::style::TextRole;
+use crate::text::{TextLook, patch, rows};
 use crate::views::views;
-use crate::{Commit, Fix, Report, Status, Suite, Untrusted, places, summary, text};
+use crate::{Commit, Report, ReportedFix, Status, Suite, Untrusted, places, summary, text};
 use idd_base::outcome::Outcome;
 use idd_base::plural::count;
 use std::io;
@@ -42,24 +42,29 @@ const FULL: &str = "git idd show --full";
 const EXPLAINED: [&[u8]; 9] = [b".c", b".h", b".cc", b".cpp", b".cxx", b".hh", b".hpp", b".hxx", b".java"];
 
 /// Writes all of it.
-pub fn write(report: &Report, explanations: &[Explained], look: Look, out: &mut dyn Write) -> io::Result<()> {
-    let screen = Screen { report, look };
+pub fn write(report: &Report, explanations: &[Explained], look: TextLook, out: &mut dyn Write) -> io::Result<()> {
+    let screen = TextScreen { report, look };
     put(screen.all(explanations, screen.next(explanations)), look, out)
 }
 
 /// Writes all of it but the next commands.
-pub fn write_answer(report: &Report, explanations: &[Explained], look: Look, out: &mut dyn Write) -> io::Result<()> {
-    put(Screen { report, look }.all(explanations, Vec::new()), look, out)
+pub fn write_answer(
+    report: &Report,
+    explanations: &[Explained],
+    look: TextLook,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    put(TextScreen { report, look }.all(explanations, Vec::new()), look, out)
 }
 
 /// Writes the culprit, and what is known beside it.
-pub fn write_culprit(report: &Report, look: Look, out: &mut dyn Write) -> io::Result<()> {
-    put(Screen { report, look }.culprit(), look, out)
+pub fn write_culprit(report: &Report, look: TextLook, out: &mut dyn Write) -> io::Result<()> {
+    put(TextScreen { report, look }.culprit(), look, out)
 }
 
 /// Writes what follows the culprit.
-pub fn write_rest(report: &Report, explanations: &[Explained], look: Look, out: &mut dyn Write) -> io::Result<()> {
-    let screen = Screen { report, look };
+pub fn write_rest(report: &Report, explanations: &[Explained], look: TextLook, out: &mut dyn Write) -> io::Result<()> {
+    let screen = TextScreen { report, look };
     let mut told = Vec::new();
     if !text::is_found(report.status) {
         told.push(String::new());
@@ -70,16 +75,16 @@ pub fn write_rest(report: &Report, explanations: &[Explained], look: Look, out: 
     put(told.into_iter().chain(rest), look, out)
 }
 
-fn put(rows: impl IntoIterator<Item = String>, look: Look, out: &mut dyn Write) -> io::Result<()> {
+fn put(rows: impl IntoIterator<Item = String>, look: TextLook, out: &mut dyn Write) -> io::Result<()> {
     rows.into_iter().try_for_each(|row| writeln!(out, "{}", rows::cut(&row, look.columns)))
 }
 
-struct Screen<'r> {
+struct TextScreen<'r> {
     report: &'r Report,
-    look: Look,
+    look: TextLook,
 }
 
-impl Screen<'_> {
+impl TextScreen<'_> {
     fn all(&self, explanations: &[Explained], next: Vec<String>) -> Vec<String> {
         let head = self.head();
         let rest = self.rest(explanations, head.len(), next);
@@ -122,7 +127,7 @@ impl Screen<'_> {
     }
 
     fn heading(&self, title: &str) -> String {
-        self.look.style.paint(Role::Heading, format!("{title}:")).to_string()
+        self.look.style.paint(TextRole::Heading, format!("{title}:")).to_string()
     }
 
     /// The rows after the first `n_head`.
@@ -186,7 +191,7 @@ impl Screen<'_> {
                 let line = places.next().and_then(|place| place.line);
                 let at = line.map_or_else(|| name.clone(), |line| format!("{name}:{line}"));
                 let of = view.commit_of(&file.paths[1], run).map(|commit| format!(" (of {})", commit.short()));
-                rows.push(format!("  {}{}", self.look.style.paint(Role::Hunk, at), of.unwrap_or_default()));
+                rows.push(format!("  {}{}", self.look.style.paint(TextRole::Hunk, at), of.unwrap_or_default()));
                 rows.extend(self.run(run, has_margin));
             }
             if !has_lines {
@@ -202,7 +207,7 @@ impl Screen<'_> {
         let margin = margin(run);
         let is_crlf = patch::has_crlf(run.iter().map(|line| line.text.as_bytes()));
         let row = |line: &PatchLine| {
-            let (sign, role) = if line.sign == Sign::Added { ('+', Role::Added) } else { ('-', Role::Removed) };
+            let (sign, role) = if line.sign == Sign::Added { ('+', TextRole::Added) } else { ('-', TextRole::Removed) };
             let bar = if has_margin { patch::MARGINS[usize::from(!line.is_marked)] } else { "" };
             let text = line.text.as_bytes();
             let text = if is_crlf { text.strip_suffix(b"\r").unwrap_or(text) } else { text };
@@ -255,7 +260,7 @@ impl Screen<'_> {
     }
 
     fn notes(&self) -> Vec<String> {
-        let label = self.look.style.paint(Role::Warning, "note:").to_string() + " ";
+        let label = self.look.style.paint(TextRole::Warning, "note:").to_string() + " ";
         let note = |note: &Untrusted| text::resumable(&Terminal.line(note), self.report, self.look);
         let broken = |said: &Untrusted| rows::broken(&label, &note(said), self.look.columns);
         self.report.notes.iter().flat_map(broken).collect()
@@ -264,7 +269,7 @@ impl Screen<'_> {
     /// The next commands.
     fn next(&self, explanations: &[Explained]) -> Vec<String> {
         let report = self.report;
-        let label = self.look.style.paint(Role::Heading, "next:").to_string() + " ";
+        let label = self.look.style.paint(TextRole::Heading, "next:").to_string() + " ";
         if !text::is_found(report.status) || report.status == Status::Culprit {
             return text::next_step(report, self.look)
                 .map_or_else(Vec::new, |said| rows::broken(&label, &said, self.look.columns));
@@ -303,7 +308,7 @@ impl Screen<'_> {
 }
 
 /// The size and outcome of a reversal.
-fn result(fix: &Fix) -> String {
+fn result(fix: &ReportedFix) -> String {
     let size = match fix.lines {
         0 => text::whole_files(&fix.patch),
         n_lines => format!("{} ({})", count(n_lines, "line"), fix.scope.words()),

@@ -3,7 +3,8 @@ use crate::explanation::Explanation;
 use crate::samples;
 use idd_base::outcome::Outcome;
 
-const FULL: Look = Look { style: Style::PLAIN, is_raw: false, detail: Detail::Full, columns: None, is_older: false };
+const FULL: TextLook =
+    TextLook { style: Style::PLAIN, is_raw: false, detail: DetailLevel::Full, columns: None, is_older: false };
 
 fn text(report: &Report) -> String {
     let mut out = Vec::new();
@@ -124,13 +125,18 @@ fn error_leaves_the_message_to_stderr_and_tells_what_was_learned() {
 #[test]
 fn verbose_tells_what_happens_without_each_unit() {
     let mut report = samples::found();
-    let unit =
-        |text: &str, without| Unit { commit: None, file: "src/parse.c".into(), lines: 1, text: text.into(), without };
+    let unit = |text: &str, without| ChangePart {
+        commit: None,
+        file: "src/parse.c".into(),
+        lines: 1,
+        text: text.into(),
+        without,
+    };
     for change in [&mut report.change.sufficient, &mut report.change.necessary] {
         change.as_mut().unwrap().units.extend([unit("+\tn++;\n", Some(Outcome::Pass)), unit("", None)]);
     }
     let mut out = Vec::new();
-    write(&report, &[], Look { detail: Detail::Verbose, ..FULL }, &mut out).unwrap();
+    write(&report, &[], TextLook { detail: DetailLevel::Verbose, ..FULL }, &mut out).unwrap();
     let verbose = String::from_utf8(out).unwrap();
     let verbose = verbose.strip_suffix("outputs: .git/idd/outputs\n").unwrap();
     let plain = text(&report);
@@ -150,7 +156,7 @@ fn verbose_tells_what_happens_without_each_unit() {
 fn colour_adds_nothing_but_colour() {
     for report in [samples::found(), samples::range(), samples::never_passed()] {
         let mut out = Vec::new();
-        write(&report, &[], Look { style: Style::COLOURED, ..FULL }, &mut out).unwrap();
+        write(&report, &[], TextLook { style: Style::COLOURED, ..FULL }, &mut out).unwrap();
         let coloured = String::from_utf8(out).unwrap();
         assert!(coloured.contains("\x1b["));
         let mut plain = String::new();
@@ -164,9 +170,9 @@ fn colour_adds_nothing_but_colour() {
 #[test]
 fn a_repair_says_how_it_was_controlled_and_one_without_a_change_is_none() {
     let mut report = samples::found();
-    report.repairs[0].control = Control::Provisional;
+    report.repairs[0].control = RepairControl::Provisional;
     let mut out = Vec::new();
-    let look = Look { detail: Detail::Verbose, ..FULL };
+    let look = TextLook { detail: DetailLevel::Verbose, ..FULL };
     write(&report, &[], look, &mut out).unwrap();
     let line = "  222222222222: 1 line of the newer 333333333333, not checked: there was no known verdict to check it \
                 against\n";
@@ -194,7 +200,7 @@ fn durations_are_rounded_for_people() {
 /// The screen of a report on a terminal of 80 columns.
 fn screen(report: &Report, explanations: &[Explained]) -> String {
     let mut out = Vec::new();
-    let look = Look { detail: Detail::Screen, columns: Some(80), ..FULL };
+    let look = TextLook { detail: DetailLevel::Screen, columns: Some(80), ..FULL };
     write(report, explanations, look, &mut out).unwrap();
     let text = String::from_utf8(out).unwrap();
     assert!(text.lines().count() <= 30, "{text}");
@@ -241,10 +247,10 @@ fn the_advice_about_an_older_hunt_names_it() {
     let mut report =
         Report { hunt: Some("mws678wi".to_owned()), ..Report::new(Status::Budget, "The budget is used up.") };
     report.notes = vec!["The hunt ended with the commit; `git idd resume --until fix` goes on.".into()];
-    for detail in [Detail::Screen, Detail::Full] {
+    for detail in [DetailLevel::Screen, DetailLevel::Full] {
         let said = |is_older| {
             let mut out = Vec::new();
-            write(&report, &[], Look { detail, is_older, ..FULL }, &mut out).unwrap();
+            write(&report, &[], TextLook { detail, is_older, ..FULL }, &mut out).unwrap();
             String::from_utf8(out).unwrap()
         };
         let (newest, older) = (said(false), said(true));
@@ -315,7 +321,7 @@ fn a_long_finding_fits_on_a_screen_and_says_what_is_left_out() {
 #[test]
 fn a_narrow_screen_names_the_commit_and_has_lines_of_the_change() {
     let mut out = Vec::new();
-    let look = Look { detail: Detail::Screen, columns: Some(40), ..FULL };
+    let look = TextLook { detail: DetailLevel::Screen, columns: Some(40), ..FULL };
     write(&samples::found(), &[], look, &mut out).unwrap();
     let text = String::from_utf8(out).unwrap();
     assert!(text.starts_with("3333333333333333333333333333333333333333\nis the first bad commit\n"), "{text}");
@@ -379,7 +385,7 @@ fn the_usual_advice_follows_only_notes_that_name_no_step() {
 #[test]
 fn what_follows_the_culprit_is_the_rest_of_the_screen() {
     let report = samples::found();
-    let look = Look { detail: Detail::Screen, columns: Some(80), ..FULL };
+    let look = TextLook { detail: DetailLevel::Screen, columns: Some(80), ..FULL };
     let mut out = Vec::new();
     write_culprit(&report, look, &mut out).unwrap();
     write_rest(&report, &[], look, &mut out).unwrap();

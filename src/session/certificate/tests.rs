@@ -20,16 +20,16 @@ fn of(world: &World, report: &Report) -> Result<Certificate, Failure> {
 #[test]
 fn a_certificate_has_the_six_claims_and_the_changes_that_connect_them() {
     let (world, report, certificate) = certified();
-    let roles: Vec<Role> = certificate.claims.iter().map(|claim| claim.role).collect();
+    let roles: Vec<ClaimRole> = certificate.claims.iter().map(|claim| claim.role).collect();
     assert_eq!(
         roles,
         [
-            Role::GoodPasses,
-            Role::BadFails,
-            Role::SufficientFails,
-            Role::NecessaryPasses,
-            Role::TargetFails,
-            Role::FixPasses
+            ClaimRole::GoodPasses,
+            ClaimRole::BadFails,
+            ClaimRole::SufficientFails,
+            ClaimRole::NecessaryPasses,
+            ClaimRole::TargetFails,
+            ClaimRole::FixPasses
         ]
     );
     assert_eq!((certificate.last_good, certificate.first_bad), (world.commits[1], world.commits[2]));
@@ -79,7 +79,7 @@ fn only_options_that_change_the_meaning_of_a_run_are_certified() {
 
 #[track_caller]
 fn check_signature(ending: &str, expected: Option<Ending>) {
-    let reported = idd_report::Signature {
+    let reported = idd_report::HuntedFailure {
         ending: ending.to_owned(),
         test: None,
         line: Some("at 0x7f: 12".into()),
@@ -90,7 +90,7 @@ fn check_signature(ending: &str, expected: Option<Ending>) {
     if let Some(found) = found {
         // It is compared without its numbers, and reported with them.
         assert_eq!(found.line, Some(normalise("at 0x7f: 12")));
-        assert_eq!(idd_report::Signature::from(&found), reported);
+        assert_eq!(idd_report::HuntedFailure::from(&found), reported);
     }
 }
 
@@ -129,7 +129,7 @@ fn check_invalid((world, valid): (&World, &Certificate), damage: impl FnOnce(&mu
     let mut certificate = valid.clone();
     damage(&mut certificate);
     let (text, code) = verified(world, &serde_json::to_vec(&certificate).unwrap(), PARSED, true).unwrap();
-    let verdict = if code == Verdict::NotReproducible.code() { "not reproducible here" } else { "invalid" };
+    let verdict = if code == VerificationResult::NotReproducible.code() { "not reproducible here" } else { "invalid" };
     assert_eq!(text, format!("{why}\nThe certificate is {verdict}.\n"));
     assert_ne!(code, 0);
 }
@@ -205,7 +205,7 @@ fn a_revert_has_the_claims_of_a_fix_but_is_not_certified() {
         let words = text(&shown.claim).replace(" reached by the fix", "").replace("with the fix", "with the revert");
         shown.claim = words.as_str().into();
     }
-    assert_eq!(proven(&report).last().unwrap().0, Role::FixPasses);
+    assert_eq!(proven(&report).last().unwrap().0, ClaimRole::FixPasses);
     let certificate = of(&world, &report).unwrap();
-    assert_eq!(certificate.claims.last().unwrap().role, Role::NecessaryPasses);
+    assert_eq!(certificate.claims.last().unwrap().role, ClaimRole::NecessaryPasses);
 }

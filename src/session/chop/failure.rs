@@ -2,16 +2,16 @@
 
 use crate::failure::Failure;
 use crate::recorded;
-use crate::recorded::{Which, failed};
+use crate::recorded::{ProcessChoice, failed};
 use crate::slice::criterion::BY_SIGNAL;
 use idd_base::outcome::Ending;
 use idd_report::Status;
 use idd_report::escape::{Terminal, Untrusted};
 use idd_trace::dependence::Dependences;
 use idd_trace::execution::Execution;
-use idd_trace::output::{Escape, Outputs, Place, Stream, Written};
+use idd_trace::output::{Escape, OutputByte, OutputStream, Outputs, WrittenOutput};
 use idd_trace::slice;
-use idd_trace::slice::{Kinds, Part};
+use idd_trace::slice::{Kinds, UsedPart};
 use idd_trace::step::{Step, Steps};
 use idd_world::files;
 use idd_world::repo::locate::Location;
@@ -33,14 +33,14 @@ pub struct Failed {
     /// Whether the step is only the last one.
     is_end: bool,
     /// For a wrong byte that the step copied from memory: the byte alone.
-    part: Option<Part>,
+    part: Option<UsedPart>,
     /// For a wrong byte that is the first one of its call: the step that printed the text before it, if that text may be
     /// too short.
     pub text_before: Option<Step>,
     /// The failure in words.
     words: String,
     /// For a wrong byte: its place, and its offset in the output.
-    pub wrong: Option<(Place, usize)>,
+    pub wrong: Option<(OutputByte, usize)>,
     /// Whether its output is only not known, and all that is known is right.
     pub is_unknown: bool,
 }
@@ -117,7 +117,7 @@ pub fn expected(file: &OsStr) -> Result<Vec<Symbol>, Failure> {
 /// What the chosen process of a recording printed to standard output, with marks for what is not known. A program that
 /// copies lines with `fgets` and `fputs` prints texts that are not known, and prints right ones after them.
 pub fn printed(name: &str, location: &Location) -> Result<Vec<Symbol>, Failure> {
-    let mut recorded = recorded::open(&Which { recording: Some(name.to_owned()), process: None }, location)?;
+    let mut recorded = recorded::open(&ProcessChoice { recording: Some(name.to_owned()), process: None }, location)?;
     let outputs = recorded.run.execution().outputs().map_err(|error| failed(&error))?;
     Ok(symbols(&outputs))
 }
@@ -125,7 +125,7 @@ pub fn printed(name: &str, location: &Location) -> Result<Vec<Symbol>, Failure> 
 /// Standard output, with marks for what is not known.
 pub fn symbols(outputs: &Outputs) -> Vec<Symbol> {
     let mut symbols = Vec::new();
-    for written in outputs.written.iter().filter(|written| written.stream == Stream::Output) {
+    for written in outputs.written.iter().filter(|written| written.stream == OutputStream::Output) {
         match (&written.bytes, length(written)) {
             (Some(bytes), _) => symbols.extend(bytes.iter().copied().map(Symbol::from)),
             (None, Some(length)) => symbols.resize(symbols.len().saturating_add(length), ANY_BYTE),
@@ -136,13 +136,13 @@ pub fn symbols(outputs: &Outputs) -> Vec<Symbol> {
 }
 
 /// The number of bytes that a call printed, if it is known.
-fn length(written: &Written) -> Option<usize> {
+fn length(written: &WrittenOutput) -> Option<usize> {
     written.length.and_then(|length| usize::try_from(length).ok())
 }
 
 /// What a run is compared with.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Reference<'r> {
+pub struct ChopReference<'r> {
     /// The right output, if it is known.
     pub output: Option<&'r [Symbol]>,
     /// The exceptions of a run that passes.
@@ -151,7 +151,7 @@ pub struct Reference<'r> {
 
 /// The exceptions that no code of the program caught, in the chosen process of a recording.
 pub fn escapes(name: &str, location: &Location) -> Result<Vec<Escape>, Failure> {
-    let mut recorded = recorded::open(&Which { recording: Some(name.to_owned()), process: None }, location)?;
+    let mut recorded = recorded::open(&ProcessChoice { recording: Some(name.to_owned()), process: None }, location)?;
     Ok(recorded.run.execution().outputs().map_err(|error| failed(&error))?.escapes)
 }
 
@@ -175,7 +175,7 @@ pub fn find(
     run: &mut dyn Execution,
     ended: Option<u32>,
     ending: &str,
-    reference: Reference<'_>,
+    reference: ChopReference<'_>,
 ) -> Result<Failed, Failure> {
     let expected = reference.output;
     let outputs = run.outputs().map_err(|error| failed(&error))?;
@@ -225,7 +225,7 @@ struct FirstWrong {
     /// The step that printed it.
     step: Step,
     /// The place of its first byte that differs, and the offset of that in the output, if there is one.
-    place: Option<(Place, usize)>,
+    place: Option<(OutputByte, usize)>,
     /// Whether only the fact that it is not known makes it the wrong one.
     is_unknown: bool,
     /// The difference in words.
@@ -241,7 +241,7 @@ fn first_wrong(outputs: &Outputs, expected: &[Symbol]) -> Option<FirstWrong> {
     let is_same = |byte: u8, expected: Symbol| expected == Symbol::from(byte) || expected == ANY_BYTE;
     let (mut at, mut unknown) = (0_usize, None);
     let all = outputs.written.iter().enumerate();
-    for (index, written) in all.filter(|(_, written)| written.stream == Stream::Output) {
+    for (index, written) in all.filter(|(_, written)| written.stream == OutputStream::Output) {
         let step = written.step;
         if let Some(bytes) = &written.bytes {
             let rest = expected.get(at..).unwrap_or_default();
@@ -290,7 +290,7 @@ fn may_be_short(
     index: usize,
     expected: &[Symbol],
 ) -> Result<bool, Failure> {
-    let is_output = |written: &&Written| written.stream == Stream::Output;
+    let is_output = |written: &&WrittenOutput| written.stream == OutputStream::Output;
     let Some(written) = outputs.written.get(index).filter(is_output) else { return Ok(false) };
     let Some(length @ 1..) = written.length else { return Ok(false) };
     // A text of unknown length has one mark.
@@ -309,9 +309,9 @@ mod tests {
     use super::*;
 
     fn outputs(texts: &[Option<&str>]) -> Outputs {
-        let written = (1..).zip(texts).map(|(step, text)| Written {
+        let written = (1..).zip(texts).map(|(step, text)| WrittenOutput {
             step: Step(step * 10),
-            stream: Stream::Output,
+            stream: OutputStream::Output,
             length: text.map(|text| text.len() as u64),
             bytes: text.map(|text| text.as_bytes().to_vec()),
         });

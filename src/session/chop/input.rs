@@ -1,15 +1,15 @@
 //! The inputs of a run that count, and the files among them that can be reduced.
 
 use crate::context::Context;
-use crate::explain::change::Lines;
+use crate::explain::change::LinesByPath;
 use crate::failure::Failure;
 use crate::hold;
 use crate::order::TestCommand;
 use crate::recorded::failed;
 use crate::slice::criterion::is_named;
-use crate::sources::Sources;
+use crate::sources::RecordedSources;
 use idd_trace::execution::Execution;
-use idd_trace::input::{Entry, Source};
+use idd_trace::input::{InputEntry, InputSource};
 use idd_trace::step::Step;
 use idd_world::files;
 use idd_world::repo::locate::Location;
@@ -38,13 +38,13 @@ pub fn named_files(names: &[String], context: &Context) -> Vec<OsString> {
 /// The names of the files that a recorded run has opened, or that its test gives to it.
 ///
 /// Cost: one pass over the trace.
-fn opened(run: &mut dyn Execution, sources: &Sources, test: &TestCommand) -> Result<Vec<String>, Failure> {
+fn opened(run: &mut dyn Execution, sources: &RecordedSources, test: &TestCommand) -> Result<Vec<String>, Failure> {
     let entries = entries(run, sources, None)?;
     let opened = entries.iter().filter_map(|entry| match &entry.source {
-        Source::File(name) => Some(name.clone()),
+        InputSource::File(name) => Some(name.clone()),
         _ => None,
     });
-    let is_standard = entries.iter().any(|entry| entry.source == Source::Standard);
+    let is_standard = entries.iter().any(|entry| entry.source == InputSource::Standard);
     let redirected = is_standard.then(|| redirected(test, sources)).into_iter().flatten();
     Ok(opened.chain(redirected).collect())
 }
@@ -54,9 +54,9 @@ fn opened(run: &mut dyn Execution, sources: &Sources, test: &TestCommand) -> Res
 /// Cost: one pass over the trace.
 pub fn changed_files(
     run: &mut dyn Execution,
-    sources: &Sources,
+    sources: &RecordedSources,
     test: &TestCommand,
-    changed: &Lines,
+    changed: &LinesByPath,
 ) -> Result<Vec<String>, Failure> {
     let names = opened(run, sources, test)?;
     let paths: BTreeSet<String> = names.into_iter().filter_map(|name| Some(sources.find(&name)?.0)).collect();
@@ -67,7 +67,7 @@ pub fn changed_files(
 /// the content of one of them differs from that of the recorded version.
 pub fn read_files(
     run: &mut dyn Execution,
-    sources: &Sources,
+    sources: &RecordedSources,
     test: &TestCommand,
     location: &Location,
 ) -> Result<Vec<OsString>, Failure> {
@@ -92,7 +92,7 @@ pub fn read_files(
 }
 
 /// The files that a test redirects to a program: by its shell line, or by its script.
-fn redirected(test: &TestCommand, sources: &Sources) -> Vec<String> {
+fn redirected(test: &TestCommand, sources: &RecordedSources) -> Vec<String> {
     let script = hold::script(test).and_then(|script| sources.content(&script.to_string_lossy()));
     let line = match test {
         TestCommand::Shell(line) => Some(line.as_bytes().to_vec()),
@@ -115,14 +115,18 @@ fn redirections(text: &str) -> Vec<String> {
 }
 
 /// Whether an entry comes from outside, and not from the system.
-pub fn is_outside(entry: &Entry) -> bool {
-    !matches!(entry.source, Source::System(_))
+pub fn is_outside(entry: &InputEntry) -> bool {
+    !matches!(entry.source, InputSource::System(_))
 }
 
 /// All entries of input; `standard` names the file that standard input comes from.
-fn entries(run: &mut dyn Execution, sources: &Sources, standard: Option<&String>) -> Result<Vec<Entry>, Failure> {
-    let mut contents = |source: &Source| match (source, standard) {
-        (Source::Standard, Some(file)) => sources.content(file),
+fn entries(
+    run: &mut dyn Execution,
+    sources: &RecordedSources,
+    standard: Option<&String>,
+) -> Result<Vec<InputEntry>, Failure> {
+    let mut contents = |source: &InputSource| match (source, standard) {
+        (InputSource::Standard, Some(file)) => sources.content(file),
         _ => sources.input(source),
     };
     run.inputs(Step(u32::MAX), &mut contents).map_err(|error| failed(&error))
@@ -134,9 +138,9 @@ fn entries(run: &mut dyn Execution, sources: &Sources, standard: Option<&String>
 pub fn inputs(
     run: &mut dyn Execution,
     asked: &[String],
-    sources: &Sources,
-) -> Result<(Vec<Entry>, Vec<Entry>), Failure> {
-    let is_asked = |entry: &Entry| asked.iter().any(|name| is_named(&entry.source, name));
+    sources: &RecordedSources,
+) -> Result<(Vec<InputEntry>, Vec<InputEntry>), Failure> {
+    let is_asked = |entry: &InputEntry| asked.iter().any(|name| is_named(&entry.source, name));
     let found = entries(run, sources, None)?;
     if asked.is_empty() {
         return Ok(found.into_iter().partition(is_outside));
@@ -147,10 +151,10 @@ pub fn inputs(
     // A test may redirect its file to the program.
     let redirected = asked.iter().find(|name| sources.content(name).is_some());
     if let Some(file) = redirected
-        && found.iter().any(|entry| entry.source == Source::Standard)
+        && found.iter().any(|entry| entry.source == InputSource::Standard)
     {
         let found = entries(run, sources, Some(file))?;
-        return Ok(found.into_iter().partition(|entry| entry.source == Source::Standard));
+        return Ok(found.into_iter().partition(|entry| entry.source == InputSource::Standard));
     }
     let (known, asked) = (names(&found).join(", "), asked.join("`, `"));
     let failure = Failure::error(format!("the program did not read `{asked}`"));
@@ -162,10 +166,10 @@ pub fn inputs(
 }
 
 /// The sources of entries, each once.
-pub fn names(entries: &[Entry]) -> Vec<String> {
+pub fn names(entries: &[InputEntry]) -> Vec<String> {
     // Where single arguments are known, those say more than their number.
-    let has_argument = entries.iter().any(|entry| matches!(entry.source, Source::Argument(_)));
-    let shown = entries.iter().filter(|entry| !has_argument || entry.source != Source::Arguments);
+    let has_argument = entries.iter().any(|entry| matches!(entry.source, InputSource::Argument(_)));
+    let shown = entries.iter().filter(|entry| !has_argument || entry.source != InputSource::Arguments);
     let mut names: Vec<String> = shown.map(|entry| entry.source.to_string()).collect();
     names.sort();
     names.dedup();

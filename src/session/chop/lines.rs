@@ -1,10 +1,10 @@
 //! The lines of a chop: what ranks them, and their values.
 
-use crate::explain::change::Lines;
+use crate::explain::change::LinesByPath;
 use crate::failure::Failure;
 use crate::recorded::failed;
-use crate::slice::Line;
-use crate::sources::Sources;
+use crate::slice::SliceLine;
+use crate::sources::RecordedSources;
 use idd_report::chop::Size;
 use idd_report::{Untrusted, chop};
 use idd_trace::detail::{Access, Detail};
@@ -21,7 +21,7 @@ const MAX_VALUES: usize = 200;
 /// A line of a chop without its source.
 pub struct Ranked {
     /// The line.
-    pub line: Line,
+    pub line: SliceLine,
     /// Whether the change that breaks the test touches it.
     pub is_changed: bool,
     /// The smallest number of dependences from it to the failure.
@@ -39,15 +39,15 @@ impl Ranked {
     }
 
     /// Whether it says something: a statement at a closing brace does not.
-    pub fn has_text(&self, sources: &mut Sources) -> bool {
+    pub fn has_text(&self, sources: &mut RecordedSources) -> bool {
         let source = sources.line(&self.line.file, self.line.line);
         source.is_none_or(|source| source.contains(char::is_alphanumeric))
     }
 
     /// The line for a report.
-    pub fn with_source(self, sources: &mut Sources) -> chop::Line {
-        let Line { file, line, function, n_steps, n_run, last } = self.line;
-        chop::Line {
+    pub fn with_source(self, sources: &mut RecordedSources) -> chop::ChopLine {
+        let SliceLine { file, line, function, n_steps, n_run, last } = self.line;
+        chop::ChopLine {
             source: sources.line(&file, line).map(Untrusted::from),
             file: file.into(),
             line,
@@ -73,8 +73,8 @@ pub fn program(run: &mut dyn Execution) -> Result<Size, Failure> {
 /// The lines that a change touches, by the files of some places as the compiler was given them.
 pub fn changed<'c>(
     places: impl Iterator<Item = &'c Place>,
-    lines: &'c Lines,
-    sources: &mut Sources,
+    lines: &'c LinesByPath,
+    sources: &mut RecordedSources,
 ) -> HashMap<&'c str, &'c BTreeSet<u32>> {
     let files: BTreeSet<&str> = places.map(|place| &*place.file).collect();
     // Of a file of Java only the path below the directory of its packages is known.
@@ -82,10 +82,10 @@ pub fn changed<'c>(
 }
 
 /// The line of a declaration.
-pub fn declared(initial: &Initial, is_changed: &dyn Fn(&Line) -> bool) -> Ranked {
+pub fn declared(initial: &Initial, is_changed: &dyn Fn(&SliceLine) -> bool) -> Ranked {
     let Initial { name, place, n_reads, last } = initial;
     let (file, function) = (place.file.to_string(), format!("initial value of {name}"));
-    let line = Line { file, line: place.line, function, n_steps: *n_reads, n_run: *n_reads, last: *last };
+    let line = SliceLine { file, line: place.line, function, n_steps: *n_reads, n_run: *n_reads, last: *last };
     Ranked { is_changed: is_changed(&line), distance: u32::MAX, n_passing: 0, values: Vec::new(), line }
 }
 

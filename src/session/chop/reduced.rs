@@ -1,12 +1,12 @@
 //! The failing run on a smaller input.
 
-use crate::chop::subject::Subject;
+use crate::chop::subject::RecordedSubject;
 use crate::context::Context;
 use crate::failure::Failure;
 use crate::interrupt::Interrupt;
-use crate::order::{Effort, RecordOrder, Reduction, ShrinkOrder, Test};
+use crate::order::{EffortOrder, RecordOrder, ReductionOrder, ShrinkOrder, TestOrder};
 use crate::shrink::inputs::Input;
-use crate::shrink::{Shrunk, ShrunkFile, Version, inputs, places};
+use crate::shrink::{ProgramVersion, Shrunk, ShrunkFile, inputs, places};
 use crate::talk::Talk;
 use crate::{certificate, shrink};
 use idd_base::plural::count;
@@ -22,13 +22,13 @@ use std::sync::Arc;
 const MAX_TEXT: usize = 200;
 
 /// Versions with other contents of the inputs.
-pub struct Reduced {
+pub struct ReducedVersions {
     /// The versions.
-    pub subject: Subject,
+    pub subject: RecordedSubject,
     /// The names of the inputs as the test knows them.
     pub names: Vec<String>,
     /// What was reduced.
-    pub files: Vec<chop::Reduced>,
+    pub files: Vec<chop::ReducedInput>,
     /// Versions of the failing tree with similar inputs, with which the test passes; the most similar ones first.
     pub passing: Vec<TreeId>,
     /// Why the reduction ended early.
@@ -38,11 +38,15 @@ pub struct Reduced {
 /// Puts input files as they are on disk into the versions.
 ///
 /// - `names`: paths from the current directory.
-pub fn place(subject: &Subject, names: &[OsString], place: (&Location, &Context)) -> Result<Reduced, Failure> {
+pub fn place(
+    subject: &RecordedSubject,
+    names: &[OsString],
+    place: (&Location, &Context),
+) -> Result<ReducedVersions, Failure> {
     let store = certificate::store(place.0)?;
     let inputs = settled(subject, names, place, &store)?;
     let contents: Vec<&[u8]> = inputs.iter().map(|input| &input.content[..]).collect();
-    Ok(Reduced {
+    Ok(ReducedVersions {
         subject: with(subject, &inputs, &contents, (&store, place.1))?,
         names: inputs.iter().map(|input| input.local.to_string_lossy().into_owned()).collect(),
         files: Vec::new(),
@@ -56,13 +60,13 @@ pub fn place(subject: &Subject, names: &[OsString], place: (&Location, &Context)
 ///
 /// - `names`: paths from the current directory.
 pub fn reduce(
-    (subject, names): (&Subject, &[OsString]),
-    reduction: &Reduction,
+    (subject, names): (&RecordedSubject, &[OsString]),
+    reduction: &ReductionOrder,
     (location, context): (&Location, &Context),
     interrupt: &Interrupt,
     talk: &mut dyn Talk,
-) -> Result<Reduced, Failure> {
-    let Subject { failing, reference, record, .. } = subject;
+) -> Result<ReducedVersions, Failure> {
+    let RecordedSubject { failing, reference, record, .. } = subject;
     let order = ShrinkOrder {
         command: record.command.clone(),
         input: names.to_vec(),
@@ -71,8 +75,8 @@ pub fn reduce(
         env: Vec::new(),
         at: record.at.clone(),
         good: None,
-        test: Test { build: record.build.clone(), timeout: record.timeout, ..Test::default() },
-        effort: Effort { jobs: reduction.jobs, budget: Some(reduction.budget), ..Effort::default() },
+        test: TestOrder { build: record.build.clone(), timeout: record.timeout, ..TestOrder::default() },
+        effort: EffortOrder { jobs: reduction.jobs, budget: Some(reduction.budget), ..EffortOrder::default() },
     };
     // As in a recording without the instrumenting compiler.
     let compiler = ("CC".into(), "cc".into());
@@ -104,7 +108,7 @@ pub fn reduce(
     let contents: Vec<&[u8]> = shrunk.files.iter().map(|file| &file.content[..]).collect();
     let subject = with(subject, &inputs, &contents, (&store, context))?;
     let passing = passing(&shrunk, failing.0, &store)?;
-    Ok(Reduced {
+    Ok(ReducedVersions {
         subject,
         names: inputs.iter().map(|input| input.local.to_string_lossy().into_owned()).collect(),
         files: shrunk.files.iter().zip(&inputs).map(|(file, input)| shown(file, input)).collect(),
@@ -115,27 +119,27 @@ pub fn reduce(
 
 /// The inputs as they are on disk, with places that all versions can have.
 fn settled(
-    subject: &Subject,
+    subject: &RecordedSubject,
     names: &[OsString],
     (location, context): (&Location, &Context),
     store: &TreeStore,
 ) -> Result<Vec<Input>, Failure> {
     let mut inputs = inputs::read_all(names, location, context)?;
-    let version = |(name, tree): (&str, TreeId)| Version { name: name.to_owned(), tree };
+    let version = |(name, tree): (&str, TreeId)| ProgramVersion { name: name.to_owned(), tree };
     let failing = version(("the failing version", subject.failing.0));
     let reference = subject.reference.map(|tree| version(("the passing version", tree)));
-    let versions: Vec<&Version> = std::iter::once(&failing).chain(&reference).collect();
+    let versions: Vec<&ProgramVersion> = std::iter::once(&failing).chain(&reference).collect();
     places::settle(&mut inputs, &versions, store, location, &context.directory)?;
     Ok(inputs)
 }
 
 /// The versions with these contents of the inputs, and the test with their names.
 fn with(
-    subject: &Subject,
+    subject: &RecordedSubject,
     inputs: &[Input],
     contents: &[&[u8]],
     (store, context): (&TreeStore, &Context),
-) -> Result<Subject, Failure> {
+) -> Result<RecordedSubject, Failure> {
     let place = |tree: TreeId| {
         let files = inputs.iter().zip(contents);
         let files = files.map(|(input, content)| (&input.path[..], input.mode, *content));
@@ -146,7 +150,7 @@ fn with(
         })
     };
     let command = inputs::localised(&subject.record.command, inputs, context);
-    Ok(Subject {
+    Ok(RecordedSubject {
         failing: (place(subject.failing.0)?, subject.failing.1),
         reference: subject.reference.map(place).transpose()?,
         record: RecordOrder { command, ..subject.record.clone() },
@@ -170,9 +174,9 @@ fn passing(shrunk: &Shrunk, failing: TreeId, store: &TreeStore) -> Result<Vec<Tr
     Ok(trees)
 }
 
-fn shown(file: &ShrunkFile, input: &Input) -> chop::Reduced {
+fn shown(file: &ShrunkFile, input: &Input) -> chop::ReducedInput {
     let text = std::str::from_utf8(&file.content).ok().filter(|text| text.len() <= MAX_TEXT && !text.contains('\0'));
-    chop::Reduced {
+    chop::ReducedInput {
         name: input.local.to_string_lossy().into_owned().into(),
         n_bytes_before: file.n_bytes_before,
         n_bytes: file.content.len(),

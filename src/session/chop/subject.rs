@@ -1,11 +1,11 @@
 //! The versions that a chop is about.
 
 use crate::context::Context;
-use crate::explain::change::Lines;
+use crate::explain::change::LinesByPath;
 use crate::explain::model::Pair;
 use crate::explain::{change, pair};
 use crate::failure::Failure;
-use crate::hold::Holder;
+use crate::hold::FileHolder;
 use crate::order::{ChopOrder, ExplainOrder, RecordOrder};
 use crate::saved;
 use crate::talk::Talk;
@@ -15,7 +15,7 @@ use idd_world::repo::{graph, private};
 
 /// What is recorded.
 #[derive(Debug, Clone)]
-pub struct Subject {
+pub struct RecordedSubject {
     /// The tree that fails, and its revision.
     pub failing: (TreeId, CommitId),
     /// A tree that passes.
@@ -23,7 +23,7 @@ pub struct Subject {
     /// How they are recorded.
     pub record: RecordOrder,
     /// The lines of the failing tree that differ from the passing one.
-    pub changed: Lines,
+    pub changed: LinesByPath,
     /// The hunt, if it found them.
     pub hunt: Option<String>,
 }
@@ -34,7 +34,7 @@ pub fn find(
     location: &Location,
     context: &Context,
     talk: &mut dyn Talk,
-) -> Result<Subject, Failure> {
+) -> Result<RecordedSubject, Failure> {
     let user = private::open(&location.git_directory)?;
     let record = &order.record;
     let asked = |bad: Option<String>, good: Option<String>| ExplainOrder {
@@ -56,11 +56,11 @@ pub fn find(
         let Pair { failing, reference, hunt, .. } = pair;
         let command = completed.command.unwrap_or_else(|| record.command.clone());
         let record = RecordOrder { command, build: completed.build, timeout: completed.timeout, ..record.clone() };
-        return Ok(Subject { failing, reference: Some(reference), record, changed, hunt });
+        return Ok(RecordedSubject { failing, reference: Some(reference), record, changed, hunt });
     };
     let bad = graph::resolve(&user, &record.at)?;
     drop(saved::make_private(location, &user, bad)?);
-    let holder = Holder::new(command, &record.holding, bad, location, (&user, context))?;
+    let holder = FileHolder::new(command, &record.holding, bad, location, (&user, context))?;
     let (mut failing, mut reference, build) = if let Some(good) = good {
         let asked = asked(Some(record.at.clone()), Some(good.clone()));
         let (pair, completed) = pair::find(&asked, location, &user, talk)?;
@@ -76,7 +76,7 @@ pub fn find(
             let names = (String::new(), String::new());
             change::lines(location, &Pair { failing, reference, names, hunt: None })?
         }
-        None => Lines::new(),
+        None => LinesByPath::new(),
     };
-    Ok(Subject { failing, reference, record: RecordOrder { build, ..record.clone() }, changed, hunt: None })
+    Ok(RecordedSubject { failing, reference, record: RecordOrder { build, ..record.clone() }, changed, hunt: None })
 }

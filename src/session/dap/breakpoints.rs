@@ -1,11 +1,11 @@
 //! Breakpoints on lines and on data.
 
-use crate::dap::count::Count;
+use crate::dap::count::HitCount;
 use crate::dap::lists::{FIRST_NODE, LOCALS, READ, STRIDE, WRITTEN};
 use crate::dap::recordings::of_trace;
-use crate::dap::search::{Hits, Search, Subject};
-use crate::dap::stand::{Breakpoint, Stand};
-use crate::dap::tape::Target;
+use crate::dap::search::{HitSearch, HitSubject, Hits};
+use crate::dap::stand::{Breakpoint, DapStand};
+use crate::dap::tape::WatchedVariable;
 use crate::dap::{arguments, tape};
 use crate::expression;
 use crate::expression::condition::Condition;
@@ -14,7 +14,7 @@ use idd_trace::place::Place;
 use serde_json::{Value, json};
 use std::mem;
 
-impl Stand {
+impl DapStand {
     /// Sets the breakpoints of a file. One that is set again keeps the hits that were found.
     pub fn set_breakpoints(&mut self, arguments: &Value, first_line: i64) -> Result<Value, Failure> {
         let source = &arguments["source"];
@@ -61,7 +61,7 @@ impl Stand {
                 Ok(condition) => condition,
                 Err(why) => return Ok(Err(why)),
             };
-            let mut search = Search::new(&self.tape, Subject::Condition(hits, condition), count);
+            let mut search = HitSearch::new(&self.tape, HitSubject::Condition(hits, condition), count);
             let complaint = search.complaint(&mut self.tape).map_err(of_trace)?;
             return Ok(complaint.map_or(Ok(Hits::Searched(search)), Err));
         }
@@ -125,12 +125,13 @@ impl Stand {
 
     /// The hits of a data breakpoint, or why it cannot have any.
     fn data_hits(&self, wanted: &Value) -> Result<Hits, String> {
-        let target = wanted["dataId"].as_str().and_then(Target::of_id).ok_or("it is no place in the recorded run")?;
+        let target =
+            wanted["dataId"].as_str().and_then(WatchedVariable::of_id).ok_or("it is no place in the recorded run")?;
         if arguments::text(&wanted["condition"], "a condition")?.is_some() {
             return Err("a data breakpoint has no condition".to_owned());
         }
         let count = count(wanted)?;
-        Ok(Hits::Searched(Search::new(&self.tape, Subject::Writes(target), count)))
+        Ok(Hits::Searched(HitSearch::new(&self.tape, HitSubject::Writes(target), count)))
     }
 }
 
@@ -141,11 +142,11 @@ fn kept(before: &mut Vec<Breakpoint>, wanted: &Value) -> Option<Hits> {
 }
 
 /// Which hits of a breakpoint count; all of them if the client does not say.
-fn count(wanted: &Value) -> Result<Option<Count>, String> {
+fn count(wanted: &Value) -> Result<Option<HitCount>, String> {
     match arguments::text(&wanted["hitCondition"], "a hit count")? {
         None => Ok(None),
         Some(text) => {
-            let count = Count::parse(text).ok_or("a hit count is a number, or `>= 5`, `> 5`, `% 5`")?;
+            let count = HitCount::parse(text).ok_or("a hit count is a number, or `>= 5`, `> 5`, `% 5`")?;
             Ok(Some(count))
         }
     }

@@ -2,7 +2,7 @@
 
 /// A count of hits: `5` is the fifth one, `>= 5` and `> 5` all from there on, `% 5` each fifth one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Count {
+pub enum HitCount {
     /// This one, from 1.
     Only(usize),
     /// This one and later ones.
@@ -11,7 +11,7 @@ pub enum Count {
     Each(usize),
 }
 
-impl Count {
+impl HitCount {
     /// Reads a count; `None` if it has another form.
     pub fn parse(text: &str) -> Option<Self> {
         let text = text.trim();
@@ -44,10 +44,10 @@ mod tests {
     #[test]
     fn hits_are_counted() {
         let taken = |text: &str| -> Vec<usize> {
-            let count = Count::parse(text).unwrap();
+            let count = HitCount::parse(text).unwrap();
             (1..=6).filter(|hit| count.takes(*hit)).collect()
         };
         assert_eq!((taken("2"), taken(">= 5"), taken(">5"), taken("%3")), (vec![2], vec![5, 6], vec![6], vec![3, 6]));
-        assert!(["0", "x", "", "-1", "%0"].iter().all(|text| Count::parse(text).is_none()));
+        assert!(["0", "x", "", "-1", "%0"].iter().all(|text| HitCount::parse(text).is_none()));
     }
 }

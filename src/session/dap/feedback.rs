@@ -1,24 +1,24 @@
 //! Recommends steps to a person who judges them in an editor: the requests `gitIdd/recommend`, `gitIdd/expect` and `gitIdd/answer`.
 //!
-//! The answers are those of [`written`](crate::debug::written), in the same file as those of the terminal.
+//! The answers are those of [`answer_lines`](crate::debug::answer_lines), in the same file as those of the terminal.
 
-use crate::dap::recordings::{Begin, complaint};
-use crate::debug::expect::{Checked, Expectation};
-use crate::debug::written::{Known, written};
-use crate::debug::{End, Person, Question, Reply, Walk, given, reason};
+use crate::dap::recordings::{WalkBegin, complaint};
+use crate::debug::answer_lines::{WrittenAnswers, written};
+use crate::debug::expect::{Expectation, ExpectationCheck};
+use crate::debug::{DebugWalk, PersonReply, StepJudge, StepQuestion, WalkEnd, given, reason};
 use crate::failure::Failure;
-use idd_explain::facts::Facts;
+use idd_explain::facts::StepFacts;
 use idd_explain::feedback::Feedback;
-use idd_explain::feedback::recommend::State;
+use idd_explain::feedback::recommend::RecommendationState;
 use idd_trace::step::Step;
 use idd_world::answers::Answers;
 use serde_json::{Value, json};
 
 /// A walk, and the step that is asked about.
-pub struct Asking {
-    walk: Walk,
+pub struct AskedWalk {
+    walk: DebugWalk,
     /// The step, and what is known of it; `None` if nothing is left to ask.
-    asked: Option<(Step, Facts)>,
+    asked: Option<(Step, StepFacts)>,
     /// The first wrong step, if it was found.
     found: Option<Step>,
     /// The file of the answers, if they are kept.
@@ -29,18 +29,18 @@ pub struct Asking {
 pub type Recommended = (Value, Option<Step>);
 
 /// What a client says.
-enum Said {
+enum ClientMessage {
     Feedback(Feedback),
     Undo,
 }
 
-impl Asking {
+impl AskedWalk {
     /// Begins at the step at which the failure is seen, or takes up an earlier walk from there.
-    pub fn new(mut walk: Walk, mut answers: Option<Answers>) -> Result<Self, Failure> {
+    pub fn new(mut walk: DebugWalk, mut answers: Option<Answers>) -> Result<Self, Failure> {
         let mut found = None;
         while let Some(answers) = answers.as_mut().filter(|answers| !answers.is_read()) {
-            found = match walk.ask(&mut Known(answers), false)? {
-                End::Found(step, _) => Some(step),
+            found = match walk.ask(&mut WrittenAnswers(answers), false)? {
+                WalkEnd::Found(step, _) => Some(step),
                 // What is left was said about a question that is not asked any more.
                 _ => break,
             };
@@ -49,7 +49,7 @@ impl Asking {
     }
 
     /// Keeps an answer.
-    fn keep(&mut self, reply: &Reply) -> Result<(), Failure> {
+    fn keep(&mut self, reply: &PersonReply) -> Result<(), Failure> {
         let Some(answers) = &mut self.answers else { return Ok(()) };
         written(reply).map_or(Ok(()), |text| answers.add(&text)).map_err(|error| Failure::from_error(&error))
     }
@@ -61,7 +61,7 @@ impl Asking {
         let n_judged = self.walk.judged.len();
         let mut known = json!({"judged": n_judged, "found": self.found.is_some(), "exhausted": false});
         if !self.walk.expected.is_empty() {
-            known["expectations"] = self.walk.expected.iter().map(Checked::json).collect();
+            known["expectations"] = self.walk.expected.iter().map(ExpectationCheck::json).collect();
         }
         if let Some(step) = self.found {
             let facts = self.walk.facts(step)?;
@@ -89,19 +89,19 @@ impl Asking {
     /// Errors: it is no answer, or it is about a step or a value that does not exist. Nothing is taken then.
     pub fn answer(&mut self, arguments: &Value) -> Result<Recommended, Failure> {
         let said = said(arguments)?;
-        if let Said::Undo = said {
+        if let ClientMessage::Undo = said {
             if self.walk.judged.pop().is_none() {
                 return Err(complaint("there is no answer to take back"));
             }
             if self.found.take().is_none() {
-                self.keep(&Reply::Undo)?;
+                self.keep(&PersonReply::Undo)?;
             } else if let Some(answers) = &mut self.answers {
                 // A walk in a terminal ends with the finding, so nothing can follow it in the file.
                 answers.take_back(|line| line.starts_with('g')).map_err(|error| Failure::from_error(&error))?;
             }
             return self.recommend();
         }
-        let Said::Feedback(feedback) = said else { return self.recommend() };
+        let ClientMessage::Feedback(feedback) = said else { return self.recommend() };
         let (step, facts) = self.judged_step(&arguments["step"])?;
         if let Feedback::WrongValue(wrong) = &feedback
             && let Some(index) = wrong.iter().find(|index| **index >= facts.used.len())
@@ -110,9 +110,9 @@ impl Asking {
             return Err(complaint(format!("the step uses no value number {index}: it uses {n}, numbered from 0")));
         }
         if self.asked.as_ref().is_none_or(|(asked, _)| *asked != step) {
-            self.keep(&Reply::Jump(step))?;
+            self.keep(&PersonReply::Jump(step))?;
         }
-        self.keep(&Reply::Said(feedback.clone()))?;
+        self.keep(&PersonReply::Said(feedback.clone()))?;
         let is_found = feedback == Feedback::WrongResult || given(&facts, &feedback).is_some();
         self.found = is_found.then_some(step);
         self.walk.tell(&facts, feedback);
@@ -120,7 +120,7 @@ impl Asking {
     }
 
     /// The step that an answer is about: the one that is asked about if the client names none.
-    fn judged_step(&mut self, named: &Value) -> Result<(Step, Facts), Failure> {
+    fn judged_step(&mut self, named: &Value) -> Result<(Step, StepFacts), Failure> {
         if self.asked.is_none() && self.found.is_none() {
             self.recommend()?;
         }
@@ -137,7 +137,7 @@ impl Asking {
         }
         // All steps of a line are judged as one: the walk knows which.
         let mut jump = Jump { to: Some(step), facts: None };
-        if self.walk.ask(&mut jump, false)? == End::Exhausted {
+        if self.walk.ask(&mut jump, false)? == WalkEnd::Exhausted {
             return Err(complaint("nothing is left to judge; `undo` takes an answer back"));
         }
         let facts = jump.facts.ok_or_else(|| complaint("nothing is known of this step"))?;
@@ -148,36 +148,36 @@ impl Asking {
 /// A person who only looks at another step.
 struct Jump {
     to: Option<Step>,
-    facts: Option<Facts>,
+    facts: Option<StepFacts>,
 }
 
-impl Person for Jump {
-    fn judge(&mut self, question: &Question<'_>) -> Result<Reply, Failure> {
+impl StepJudge for Jump {
+    fn judge(&mut self, question: &StepQuestion<'_>) -> Result<PersonReply, Failure> {
         if let Some(step) = self.to.take() {
-            return Ok(Reply::Jump(step));
+            return Ok(PersonReply::Jump(step));
         }
         self.facts = Some(question.facts.clone());
-        Ok(Reply::Quit)
+        Ok(PersonReply::Quit)
     }
 }
 
 const FAILURE: (&str, &str) = ("failure", "the failure is seen here");
 
-fn name(state: State) -> &'static str {
+fn name(state: RecommendationState) -> &'static str {
     match state {
-        State::SimpleInference => "simpleInference",
-        State::PatternInference => "patternInference",
-        State::InspectDetails => "inspectDetails",
-        State::ClarityInference => "clarityInference",
-        State::FirstDifference => "firstDifference",
-        State::Elsewhere => "elsewhere",
+        RecommendationState::SimpleInference => "simpleInference",
+        RecommendationState::PatternInference => "patternInference",
+        RecommendationState::InspectDetails => "inspectDetails",
+        RecommendationState::ClarityInference => "clarityInference",
+        RecommendationState::FirstDifference => "firstDifference",
+        RecommendationState::Elsewhere => "elsewhere",
     }
 }
 
 /// Reads where a walk is to begin; the default if it goes on.
 ///
 /// Errors: an argument has another type, or belongs to another request.
-pub fn begin(command: &str, arguments: &Value) -> Result<Begin, Failure> {
+pub fn begin(command: &str, arguments: &Value) -> Result<WalkBegin, Failure> {
     let is_answer = command == "gitIdd/answer";
     let from = match &arguments["from"] {
         Value::String(from) if !is_answer => Some(from.clone()),
@@ -196,11 +196,11 @@ pub fn begin(command: &str, arguments: &Value) -> Result<Begin, Failure> {
             expected.push(Expectation::parse(text.as_str().ok_or_else(bad)?).map_err(complaint)?);
         }
     }
-    Ok(Begin { from, expected, is_restarted })
+    Ok(WalkBegin { from, expected, is_restarted })
 }
 
 /// Reads an answer.
-fn said(arguments: &Value) -> Result<Said, Failure> {
+fn said(arguments: &Value) -> Result<ClientMessage, Failure> {
     let wrong = || -> Result<Vec<usize>, Failure> {
         let bad = || complaint("`values` lists the numbers of the wrong values, as in `used` of the recommendation");
         let list = arguments["values"].as_array().filter(|list| !list.is_empty()).ok_or_else(bad)?;
@@ -211,12 +211,12 @@ fn said(arguments: &Value) -> Result<Said, Failure> {
         Ok(wrong)
     };
     Ok(match arguments["answer"].as_str() {
-        Some("correct") => Said::Feedback(Feedback::Correct),
-        Some("wrongValue") => Said::Feedback(Feedback::WrongValue(wrong()?)),
-        Some("wrongPath") => Said::Feedback(Feedback::WrongPath),
-        Some("wrongResult") => Said::Feedback(Feedback::WrongResult),
-        Some("unclear") => Said::Feedback(Feedback::Unclear),
-        Some("undo") => Said::Undo,
+        Some("correct") => ClientMessage::Feedback(Feedback::Correct),
+        Some("wrongValue") => ClientMessage::Feedback(Feedback::WrongValue(wrong()?)),
+        Some("wrongPath") => ClientMessage::Feedback(Feedback::WrongPath),
+        Some("wrongResult") => ClientMessage::Feedback(Feedback::WrongResult),
+        Some("unclear") => ClientMessage::Feedback(Feedback::Unclear),
+        Some("undo") => ClientMessage::Undo,
         _ => {
             let all = "`answer` is correct, wrongValue, wrongPath, wrongResult, unclear, or undo";
             return Err(complaint(all));
@@ -225,7 +225,7 @@ fn said(arguments: &Value) -> Result<Said, Failure> {
 }
 
 /// A step for the client; its place is added by the caller.
-fn described(step: Step, facts: &Facts, (reason, text): (&str, &str), n_suspects: usize) -> Value {
+fn described(step: Step, facts: &StepFacts, (reason, text): (&str, &str), n_suspects: usize) -> Value {
     let used =
         facts.used.iter().enumerate().map(
             |(index, used)| json!({"index": index, "name": used.name, "value": used.value, "origin": used.origin}),

@@ -3,7 +3,7 @@
 use crate::dap::recordings::complaint;
 use crate::failure::Failure;
 use crate::order::{Holding, RecordOrder, TestCommand};
-use crate::recorded::Which;
+use crate::recorded::ProcessChoice;
 use serde_json::Value;
 use std::ffi::OsString;
 use std::time::Duration;
@@ -12,7 +12,7 @@ use std::time::Duration;
 #[derive(Debug, Clone, PartialEq)]
 pub enum Launch {
     /// A recording.
-    Open(Which),
+    Open(ProcessChoice),
     /// A recording that is made first, and the process in it.
     Record(Box<RecordOrder>, Option<usize>),
 }
@@ -40,7 +40,7 @@ pub fn read(arguments: &Value) -> Result<Launch, Failure> {
         {
             return Err(complaint(format!("`{name}` has a meaning only with `command`, which is recorded")));
         }
-        return Ok(Launch::Open(Which { recording, process }));
+        return Ok(Launch::Open(ProcessChoice { recording, process }));
     }
     if recording.is_some() {
         return Err(complaint("`command` makes a new recording, and `recording` opens another one")
@@ -113,8 +113,9 @@ mod tests {
 
     #[test]
     fn a_launch_opens_a_recording_or_makes_one() {
-        let open =
-            |recording: Option<&str>, process| Launch::Open(Which { recording: recording.map(str::to_owned), process });
+        let open = |recording: Option<&str>, process| {
+            Launch::Open(ProcessChoice { recording: recording.map(str::to_owned), process })
+        };
         assert_eq!(read(&json!({})), Ok(open(None, None)));
         assert_eq!(read(&json!({"recording": 3, "process": 1})), Ok(open(Some("3"), Some(1))));
         let shell = order(&json!({"command": "./test.sh x", "build": "make"}));

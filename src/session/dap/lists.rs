@@ -2,11 +2,11 @@
 
 use crate::dap::arguments;
 use crate::dap::recordings::{complaint, of_trace};
-use crate::dap::stand::Stand;
-use crate::dap::tape::Shown;
+use crate::dap::stand::DapStand;
+use crate::dap::tape::ShownVariable;
 use crate::expression;
 use crate::failure::Failure;
-use idd_trace::native::parts::Division;
+use idd_trace::native::parts::VariableDivision;
 use serde_json::{Value, json};
 
 /// The kinds of lists of variables of an activation; a reference is 8 times the level, and one of these.
@@ -31,16 +31,16 @@ const MAX_NODES: usize = 1 << 20;
 
 /// A variable that has parts.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Node {
+pub struct VariableWithParts {
     /// The level of the activation that sees it.
     pub level: usize,
     /// The expression for it.
     pub expression: String,
     /// How it is divided.
-    division: Division,
+    division: VariableDivision,
 }
 
-impl Stand {
+impl DapStand {
     /// The lists of an activation.
     pub fn scopes(level: u64) -> Value {
         let scope = |name: &str, kind: u64| json!({"name": name, "variablesReference": level * STRIDE + kind, "expensive": kind == GLOBALS});
@@ -54,25 +54,25 @@ impl Stand {
     }
 
     /// The variable whose parts a reference stands for.
-    pub fn node(&self, reference: u64) -> Option<&Node> {
+    pub fn node(&self, reference: u64) -> Option<&VariableWithParts> {
         let index = usize::try_from(reference.checked_sub(FIRST_NODE)?).ok()?;
         self.nodes.get(index)
     }
 
     /// A reference for the parts of a variable, and how many elements it has; both are 0 if it has none.
-    fn reference(&mut self, level: usize, expression: &str, division: Division) -> (u64, u64) {
-        let is_divided = division != Division::Whole && expression::parse(expression).is_ok();
+    fn reference(&mut self, level: usize, expression: &str, division: VariableDivision) -> (u64, u64) {
+        let is_divided = division != VariableDivision::Whole && expression::parse(expression).is_ok();
         if !is_divided || self.nodes.len() >= MAX_NODES {
             return (0, 0);
         }
-        let node = Node { level, expression: expression.to_owned(), division };
+        let node = VariableWithParts { level, expression: expression.to_owned(), division };
         let index = self.nodes.len() as u64;
         self.nodes.push(node);
-        (FIRST_NODE + index, if let Division::Elements(n) = division { n } else { 0 })
+        (FIRST_NODE + index, if let VariableDivision::Elements(n) = division { n } else { 0 })
     }
 
     /// A variable for the client.
-    fn described(&mut self, level: usize, shown: &Shown) -> Value {
+    fn described(&mut self, level: usize, shown: &ShownVariable) -> Value {
         let (reference, n_elements) = self.reference(level, &shown.expression, shown.division);
         let mut one = json!({"name": shown.name, "value": shown.value, "evaluateName": shown.expression,
             "variablesReference": reference});
@@ -114,11 +114,11 @@ impl Stand {
 
     fn parts(
         &mut self,
-        node: &Node,
+        node: &VariableWithParts,
         (start, wanted): (u64, Option<u64>),
         filter: Option<&str>,
     ) -> Result<Value, Failure> {
-        let is_indexed = matches!(node.division, Division::Elements(_));
+        let is_indexed = matches!(node.division, VariableDivision::Elements(_));
         if filter == Some("indexed") && !is_indexed || filter == Some("named") && is_indexed {
             return Ok(json!({"variables": []}));
         }
@@ -126,7 +126,7 @@ impl Stand {
         let end = start.saturating_add(n_most);
         let list = self.listed(node, (start, end))?;
         let mut all: Vec<Value> = list.iter().map(|part| self.described(node.level, part)).collect();
-        if let Division::Elements(n) = node.division
+        if let VariableDivision::Elements(n) = node.division
             && wanted.is_none()
             && n > end
         {
@@ -137,16 +137,20 @@ impl Stand {
     }
 
     /// The expression for a part of a variable, by its name in the list of parts.
-    pub fn part_of(&mut self, node: &Node, name: &str) -> Result<Option<String>, Failure> {
+    pub fn part_of(&mut self, node: &VariableWithParts, name: &str) -> Result<Option<String>, Failure> {
         let index = name.strip_prefix('[').and_then(|name| name.strip_suffix(']')?.parse::<u64>().ok());
-        let index = index.filter(|_| matches!(node.division, Division::Elements(_)));
+        let index = index.filter(|_| matches!(node.division, VariableDivision::Elements(_)));
         let range = index.map_or((0, MAX_ELEMENTS), |index| (index, index.saturating_add(1)));
         let parts = self.listed(node, range)?;
         Ok(parts.into_iter().find(|part| part.name == name).map(|part| part.expression))
     }
 
     /// The parts of a variable at some positions.
-    pub fn listed(&mut self, node: &Node, (start, end): (u64, u64)) -> Result<Vec<Shown>, Failure> {
+    pub fn listed(
+        &mut self,
+        node: &VariableWithParts,
+        (start, end): (u64, u64),
+    ) -> Result<Vec<ShownVariable>, Failure> {
         let expression = expression::parse(&node.expression).map_err(complaint)?;
         // `*p` is a part of another variable only between parentheses.
         let is_plain = |text: &str| {

@@ -1,6 +1,6 @@
 //! A debugger on a recorded run: a server of the Debug Adapter Protocol, without the streams.
 //!
-//! [`wire`] is the form of the messages, and [`Session`] answers the requests. The state is a [`stand`]: one step, and all
+//! [`wire`] is the form of the messages, and [`DapSession`] answers the requests. The state is a [`stand`]: one step, and all
 //! that is shown is the process right before that step runs. Nothing runs: a walk is a look into a table, and what is shown
 //! is played from the last checkpoint. [`tape`] answers questions about the run, a [`search`] finds hits of breakpoints part by
 //! part, [`expression`](crate::expression) computes
@@ -24,5 +24,5 @@ pub mod tape;
 mod tests;
 pub mod wire;
 
-pub use crate::dap::order::Stored;
-pub use crate::dap::session::Session;
+pub use crate::dap::order::StoredRecordings;
+pub use crate::dap::session::DapSession;

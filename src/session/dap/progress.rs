@@ -1,6 +1,6 @@
 //! The progress of a long search, for the client.
 
-use crate::dap::search::Waiting;
+use crate::dap::search::SearchWaiter;
 use serde_json::{Value, json};
 use std::time::{Duration, Instant};
 
@@ -14,7 +14,7 @@ const BETWEEN: Duration = Duration::from_millis(100);
 pub type Tell<'t> = &'t mut dyn FnMut(&str, Value);
 
 /// Reports a search to the client.
-pub struct Progress<'p> {
+pub struct SearchProgress<'p> {
     is_over: &'p dyn Fn() -> bool,
     /// `None` if the client does not show progress.
     tell: Option<Tell<'p>>,
@@ -25,7 +25,7 @@ pub struct Progress<'p> {
     told: Option<Instant>,
 }
 
-impl<'p> Progress<'p> {
+impl<'p> SearchProgress<'p> {
     /// A search that begins now.
     ///
     /// - `request`: the number of the request that began it, and that of the search.
@@ -41,7 +41,7 @@ impl<'p> Progress<'p> {
     }
 }
 
-impl Waiting for Progress<'_> {
+impl SearchWaiter for SearchProgress<'_> {
     fn is_over(&self) -> bool {
         (self.is_over)()
     }
@@ -72,10 +72,10 @@ mod tests {
     fn a_long_search_has_a_progress_and_a_short_one_has_none() {
         let mut told = Vec::new();
         let mut tell = |name: &str, body: Value| told.push((name.to_owned(), body));
-        let mut short = Progress::new(&|| false, Some(&mut tell), (7, 1));
+        let mut short = SearchProgress::new(&|| false, Some(&mut tell), (7, 1));
         short.goes_on(0.5);
         short.end();
-        let mut long = Progress::new(&|| false, Some(&mut tell), (7, 2));
+        let mut long = SearchProgress::new(&|| false, Some(&mut tell), (7, 2));
         long.begin = long.begin.checked_sub(PATIENCE).unwrap();
         long.goes_on(0.129);
         long.goes_on(0.2);

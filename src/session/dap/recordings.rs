@@ -4,7 +4,7 @@ use crate::debug;
 use crate::debug::expect::Expectation;
 use crate::failure::Failure;
 use crate::order::RecordOrder;
-use crate::recorded::{Run, Which, failed};
+use crate::recorded::{ProcessChoice, ProcessRun, failed};
 use crate::talk::Talk;
 use idd_report::escape::Untrusted;
 use idd_trace::TraceError;
@@ -12,7 +12,7 @@ use idd_world::answers::Answers;
 
 /// A file of the recorded version.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Source {
+pub struct RecordedFile {
     /// Its path in the tree.
     pub path: String,
     /// Its path in the working tree, if that has the same content there.
@@ -22,23 +22,23 @@ pub struct Source {
 }
 
 /// Finds a file of the recorded version, by the name that the compiler was given.
-pub type Sources = Box<dyn Fn(&str) -> Option<Source>>;
+pub type SourceFinder = Box<dyn Fn(&str) -> Option<RecordedFile>>;
 
 /// A run that was opened for a debugger.
 pub struct Opened {
     /// The recording and the process.
-    pub which: Which,
+    pub which: ProcessChoice,
     /// The run.
-    pub run: Run,
+    pub run: ProcessRun,
     /// How the process ended, see [`container`](idd_trace::container).
     pub end: Option<u32>,
     /// Gives a file, by the name that the compiler was given.
-    pub sources: Sources,
+    pub sources: SourceFinder,
 }
 
 /// Where a walk begins.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Begin {
+pub struct WalkBegin {
     /// The criterion that names the failure, as it is typed.
     pub from: Option<String>,
     /// What holds at lines.
@@ -50,13 +50,17 @@ pub struct Begin {
 /// The recordings that a debugger can open.
 pub trait Recordings {
     /// Opens a run.
-    fn open(&mut self, which: &Which) -> Result<Opened, Failure>;
+    fn open(&mut self, which: &ProcessChoice) -> Result<Opened, Failure>;
 
     /// Makes a recording.
-    fn record(&mut self, order: &RecordOrder, talk: &mut dyn Talk) -> Result<Which, Failure>;
+    fn record(&mut self, order: &RecordOrder, talk: &mut dyn Talk) -> Result<ProcessChoice, Failure>;
 
     /// Begins to ask about a run; the result has the file of the earlier answers, too, if they are kept.
-    fn walk(&mut self, which: &Which, begin: &Begin) -> Result<(debug::Walk, Option<Answers>), Failure>;
+    fn walk(
+        &mut self,
+        which: &ProcessChoice,
+        begin: &WalkBegin,
+    ) -> Result<(debug::DebugWalk, Option<Answers>), Failure>;
 }
 
 /// An error that the client can mend.

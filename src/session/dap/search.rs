@@ -1,11 +1,11 @@
 //! Hits of breakpoints that are found only by playing the run: as far as they are needed, and each part of the run once.
 
-use crate::dap::count::Count;
-use crate::dap::tape::{Tape, Target};
+use crate::dap::count::HitCount;
+use crate::dap::tape::{Tape, WatchedVariable};
 use crate::expression::condition::Condition;
 use idd_trace::TraceError;
 use idd_trace::step::Step;
-use idd_trace::walk::{Time, next_hit};
+use idd_trace::walk::{TimeDirection, next_hit};
 use idd_trace::writes::N_STEPS;
 use std::ops::Range;
 
@@ -13,7 +13,7 @@ use std::ops::Range;
 const MAX_SECTIONS: u32 = 128;
 
 /// Who waits for a search.
-pub trait Waiting {
+pub trait SearchWaiter {
     /// Whether the search is to end; asked often.
     fn is_over(&self) -> bool;
 
@@ -23,25 +23,25 @@ pub trait Waiting {
 
 /// Why a search ended without an answer.
 #[derive(Debug)]
-pub enum Ended {
+pub enum SearchEnding {
     /// Nobody waits any longer.
     Interrupted,
     /// The run cannot be read.
     Failed(TraceError),
 }
 
-impl From<TraceError> for Ended {
+impl From<TraceError> for SearchEnding {
     fn from(error: TraceError) -> Self {
         Self::Failed(error)
     }
 }
 
 /// What is searched for.
-pub enum Subject {
+pub enum HitSubject {
     /// Those of some steps, ascending, before which a condition holds.
     Condition(Vec<Step>, Condition),
     /// Steps that write a variable.
-    Writes(Target),
+    Writes(WatchedVariable),
 }
 
 /// The hits of a breakpoint.
@@ -49,23 +49,23 @@ pub enum Hits {
     /// All, ascending.
     Known(Vec<Step>),
     /// Those that are searched for.
-    Searched(Search),
+    Searched(HitSearch),
 }
 
 /// The hits that are known so far.
-pub struct Search {
-    subject: Subject,
+pub struct HitSearch {
+    subject: HitSubject,
     /// Which of them count.
-    count: Option<Count>,
+    count: Option<HitCount>,
     /// The steps of a section; the last one may have fewer.
     n_steps: u32,
     /// The hits in each section, ascending; `None` for one that was not played.
     sections: Vec<Option<Vec<Step>>>,
 }
 
-impl Search {
+impl HitSearch {
     /// Begins a search; nothing is played.
-    pub fn new(tape: &Tape, subject: Subject, count: Option<Count>) -> Self {
+    pub fn new(tape: &Tape, subject: HitSubject, count: Option<HitCount>) -> Self {
         let n_all = tape.n_steps().saturating_add(1);
         let n_steps = n_all.div_ceil(MAX_SECTIONS).next_multiple_of(N_STEPS);
         let sections = vec![None; n_all.div_ceil(n_steps) as usize];
@@ -78,25 +78,25 @@ impl Search {
     }
 
     /// The hits in a section, without regard to the count.
-    fn section(&mut self, tape: &mut Tape, number: usize, is_over: &dyn Fn() -> bool) -> Result<&[Step], Ended> {
+    fn section(&mut self, tape: &mut Tape, number: usize, is_over: &dyn Fn() -> bool) -> Result<&[Step], SearchEnding> {
         if self.sections[number].is_none() {
             if is_over() {
-                return Err(Ended::Interrupted);
+                return Err(SearchEnding::Interrupted);
             }
             let range = self.range(number);
             let found = match &self.subject {
-                Subject::Condition(steps, condition) => {
+                HitSubject::Condition(steps, condition) => {
                     let mut hits = within(steps, &range).to_vec();
                     let mut held = tape.past.test(&hits, condition, is_over)?.into_iter();
                     if held.len() < hits.len() {
-                        return Err(Ended::Interrupted);
+                        return Err(SearchEnding::Interrupted);
                     }
                     hits.retain(|_| held.next() == Some(Ok(true)));
                     hits
                 }
-                Subject::Writes(target) => {
+                HitSubject::Writes(target) => {
                     let mut writers =
-                        tape.past.writers(&tape.walk, target, range, is_over)?.ok_or(Ended::Interrupted)?;
+                        tape.past.writers(&tape.walk, target, range, is_over)?.ok_or(SearchEnding::Interrupted)?;
                     // A step that has no place cannot be shown.
                     writers.retain(|step| tape.place(*step).is_some());
                     writers
@@ -111,7 +111,7 @@ impl Search {
     ///
     /// Cost: plays the section of the first step.
     pub fn complaint(&mut self, tape: &mut Tape) -> Result<Option<String>, TraceError> {
-        let Subject::Condition(steps, condition) = &self.subject else { return Ok(None) };
+        let HitSubject::Condition(steps, condition) = &self.subject else { return Ok(None) };
         let Some(first) = steps.first() else { return Ok(None) };
         let section = first.0 / self.n_steps;
         let steps_here = within(steps, &self.range(section as usize));
@@ -135,17 +135,17 @@ impl Search {
     fn next(
         &mut self,
         tape: &mut Tape,
-        (from, time, bound): (Step, Time, Option<Step>),
-        waiting: &mut dyn Waiting,
-    ) -> Result<Option<Step>, Ended> {
+        (from, time, bound): (Step, TimeDirection, Option<Step>),
+        waiting: &mut dyn SearchWaiter,
+    ) -> Result<Option<Step>, SearchEnding> {
         let last = self.sections.len().saturating_sub(1);
         let of = |step: Step| ((step.0 / self.n_steps) as usize).min(last);
-        let end = bound.map_or(if time == Time::Forward { last } else { 0 }, of);
+        let end = bound.map_or(if time == TimeDirection::Forward { last } else { 0 }, of);
         let here = of(from);
         let numbers: Vec<usize> = match (time, self.count) {
             (_, Some(_)) => (0..=last).collect(),
-            (Time::Forward, None) => (here..=end).collect(),
-            (Time::Backward, None) => (end..=here).rev().collect(),
+            (TimeDirection::Forward, None) => (here..=end).collect(),
+            (TimeDirection::Backward, None) => (end..=here).rev().collect(),
         };
         #[expect(clippy::cast_precision_loss, reason = "there are few sections")]
         let share = |done: usize| done as f64 / numbers.len() as f64;
@@ -167,13 +167,13 @@ impl Search {
 }
 
 impl Hits {
-    /// The next hit in a direction, without `from` itself; it may be beyond `bound`, see [`Search`].
+    /// The next hit in a direction, without `from` itself; it may be beyond `bound`, see [`HitSearch`].
     pub fn next(
         &mut self,
         tape: &mut Tape,
-        way: (Step, Time, Option<Step>),
-        waiting: &mut dyn Waiting,
-    ) -> Result<Option<Step>, Ended> {
+        way: (Step, TimeDirection, Option<Step>),
+        waiting: &mut dyn SearchWaiter,
+    ) -> Result<Option<Step>, SearchEnding> {
         match self {
             Self::Known(hits) => Ok(next_hit(hits, way.0, way.1)),
             Self::Searched(search) => search.next(tape, way, waiting),
@@ -197,7 +197,7 @@ mod tests {
     /// Somebody who waits until so much is done.
     struct Until(f64, bool);
 
-    impl Waiting for Until {
+    impl SearchWaiter for Until {
         fn is_over(&self) -> bool {
             self.1
         }
@@ -209,20 +209,22 @@ mod tests {
 
     /// A search with sections of a few steps finds what a look at the whole run finds, from each step.
     #[track_caller]
-    fn check(tape: &mut Tape, subject: impl Fn() -> Subject, count: Option<Count>) {
+    fn check(tape: &mut Tape, subject: impl Fn() -> HitSubject, count: Option<HitCount>) {
         let whole = match subject() {
-            Subject::Condition(steps, condition) => {
+            HitSubject::Condition(steps, condition) => {
                 let held = tape.past.test(&steps, &condition, &|| false).unwrap();
                 steps.iter().zip(held).filter(|(_, held)| *held == Ok(true)).map(|(step, _)| *step).collect()
             }
-            Subject::Writes(target) => tape.past.writers(&tape.walk, &target, 0..u32::MAX, &|| false).unwrap().unwrap(),
+            HitSubject::Writes(target) => {
+                tape.past.writers(&tape.walk, &target, 0..u32::MAX, &|| false).unwrap().unwrap()
+            }
         };
         let counted = (1..).zip(&whole).filter(|(number, _)| count.is_none_or(|count| count.takes(*number)));
         let all: Vec<Step> = counted.map(|(_, step)| *step).filter(|step| tape.place(*step).is_some()).collect();
         assert!(!all.is_empty());
         for from in 1..=tape.n_steps() {
-            for time in [Time::Forward, Time::Backward] {
-                let mut search = Search::new(tape, subject(), count);
+            for time in [TimeDirection::Forward, TimeDirection::Backward] {
+                let mut search = HitSearch::new(tape, subject(), count);
                 search.n_steps = 5;
                 search.sections = vec![None; tape.n_steps() as usize / 5 + 1];
                 for _ in 0..2 {
@@ -242,9 +244,9 @@ mod tests {
     fn hits_of_conditions_are_found_in_sections_as_in_the_whole_run() {
         let mut tape = tape("list");
         let lines = tape.walk.at(|_| true);
-        let sum = || Subject::Condition(lines.clone(), Condition::parse("sum > 0").unwrap());
+        let sum = || HitSubject::Condition(lines.clone(), Condition::parse("sum > 0").unwrap());
         check(&mut tape, sum, None);
-        check(&mut tape, sum, Count::parse("% 2"));
+        check(&mut tape, sum, HitCount::parse("% 2"));
     }
 
     #[test]
@@ -254,7 +256,7 @@ mod tests {
             let last = tape.walk.last().unwrap();
             let expression = expression::parse(name).unwrap();
             let target = tape.past.meaning((last, 0), &expression).unwrap().unwrap().target.unwrap();
-            check(&mut tape, || Subject::Writes(target.clone()), None);
+            check(&mut tape, || HitSubject::Writes(target.clone()), None);
         }
     }
 
@@ -262,13 +264,13 @@ mod tests {
     fn an_interrupted_search_goes_on_where_it_was() {
         let mut tape = tape("list");
         let lines = tape.walk.at(|_| true);
-        let never = Subject::Condition(lines, Condition::parse("1 == 2").unwrap());
-        let mut search = Search::new(&tape, never, None);
+        let never = HitSubject::Condition(lines, Condition::parse("1 == 2").unwrap());
+        let mut search = HitSearch::new(&tape, never, None);
         search.n_steps = 5;
         search.sections = vec![None; tape.n_steps() as usize / 5 + 1];
-        let way = (Step(1), Time::Forward, None);
+        let way = (Step(1), TimeDirection::Forward, None);
         let ended = search.next(&mut tape, way, &mut Until(0.5, false));
-        assert!(matches!(ended, Err(Ended::Interrupted)), "{ended:?}");
+        assert!(matches!(ended, Err(SearchEnding::Interrupted)), "{ended:?}");
         let n_played = search.sections.iter().flatten().count();
         assert!(n_played > 0 && n_played < search.sections.len());
         assert_eq!(search.next(&mut tape, way, &mut Until(2.0, false)).unwrap(), None);

@@ -1,16 +1,16 @@
 //! A conversation with a client.
 
-use crate::dap::feedback::{Asking, Recommended};
+use crate::dap::feedback::{AskedWalk, Recommended};
 use crate::dap::launch::Launch;
-use crate::dap::progress::{Progress, Tell};
-use crate::dap::recordings::{Begin, Recordings, complaint};
-use crate::dap::stand::{Event, Stand, signal};
+use crate::dap::progress::{SearchProgress, Tell};
+use crate::dap::recordings::{Recordings, WalkBegin, complaint};
+use crate::dap::stand::{DapEvent, DapStand, signal};
 use crate::dap::{arguments, feedback, launch};
 use crate::failure::Failure;
-use crate::recorded::Which;
+use crate::recorded::ProcessChoice;
 use crate::talk::Talk;
 use idd_report::escape::Terminal;
-use idd_trace::walk::{Stride, Time};
+use idd_trace::walk::{Stride, TimeDirection};
 use serde_json::{Value, json};
 use std::mem;
 
@@ -21,12 +21,12 @@ const MAX_LEVEL: u64 = (1 << 21) - 1;
 pub type Emit<'e> = &'e mut dyn FnMut(Value);
 
 /// A conversation with a client.
-pub struct Session<'o> {
+pub struct DapSession<'o> {
     recordings: Box<dyn Recordings + 'o>,
     /// What was opened.
-    which: Which,
-    stand: Option<Stand>,
-    asking: Option<Asking>,
+    which: ProcessChoice,
+    stand: Option<DapStand>,
+    asking: Option<AskedWalk>,
     seq: u64,
     /// Searches so far.
     n_searches: u64,
@@ -43,7 +43,7 @@ pub struct Session<'o> {
 }
 
 /// What a client is told: the body of the response, and the events after it.
-type Told = (Value, Vec<Event>);
+type ClientResponse = (Value, Vec<DapEvent>);
 
 /// Gives each message its number.
 fn number(seq: &mut u64, mut message: Value) -> Value {
@@ -53,24 +53,24 @@ fn number(seq: &mut u64, mut message: Value) -> Value {
 }
 
 /// Passes sentences to the client.
-struct Output<'o> {
+struct DapOutput<'o> {
     seq: &'o mut u64,
     emit: Emit<'o>,
 }
 
-impl Talk for Output<'_> {
+impl Talk for DapOutput<'_> {
     fn say(&mut self, sentence: &str) {
         let body = json!({"category": "console", "output": format!("{sentence}\n")});
         (self.emit)(number(self.seq, json!({"type": "event", "event": "output", "body": body})));
     }
 }
 
-impl<'o> Session<'o> {
+impl<'o> DapSession<'o> {
     /// A conversation that has not begun.
     pub fn new(recordings: Box<dyn Recordings + 'o>) -> Self {
         Self {
             recordings,
-            which: Which::default(),
+            which: ProcessChoice::default(),
             stand: None,
             asking: None,
             seq: 0,
@@ -96,8 +96,8 @@ impl<'o> Session<'o> {
         }
         let command = message["command"].as_str().unwrap_or_default();
         let time = match command {
-            "continue" => Some(Time::Forward),
-            "reverseContinue" => Some(Time::Backward),
+            "continue" => Some(TimeDirection::Forward),
+            "reverseContinue" => Some(TimeDirection::Backward),
             _ => None,
         };
         // The client was told already that the program stands still.
@@ -134,7 +134,7 @@ impl<'o> Session<'o> {
     }
 
     /// Goes to the next hit of a breakpoint, and reports it.
-    fn run(&mut self, time: Time, request: i64, emit: Emit<'_>) {
+    fn run(&mut self, time: TimeDirection, request: i64, emit: Emit<'_>) {
         let Some(stand) = &mut self.stand else { return };
         self.n_searches += 1;
         let seq = &mut self.seq;
@@ -142,7 +142,7 @@ impl<'o> Session<'o> {
             emit(number(seq, json!({"type": "event", "event": name, "body": body})));
         };
         let shown: Option<Tell<'_>> = if self.shows_progress { Some(&mut tell) } else { None };
-        let mut progress = Progress::new(&*self.is_over_now, shown, (request, self.n_searches));
+        let mut progress = SearchProgress::new(&*self.is_over_now, shown, (request, self.n_searches));
         let stopped = stand.run(time, &mut progress);
         progress.end();
         let (name, body) =
@@ -160,7 +160,7 @@ impl<'o> Session<'o> {
         number(&mut self.seq, response)
     }
 
-    fn answer(&mut self, command: &str, arguments: &Value, emit: Emit<'_>) -> Result<Told, Failure> {
+    fn answer(&mut self, command: &str, arguments: &Value, emit: Emit<'_>) -> Result<ClientResponse, Failure> {
         match command {
             "initialize" => {
                 self.first_line = i64::from(arguments["linesStartAt1"] == json!(false));
@@ -192,27 +192,27 @@ impl<'o> Session<'o> {
         let which = match launch::read(arguments)? {
             Launch::Open(which) => which,
             Launch::Record(order, process) => {
-                let mut output = Output { seq: &mut self.seq, emit };
+                let mut output = DapOutput { seq: &mut self.seq, emit };
                 let recorded = self.recordings.record(&order, &mut output)?;
                 output.say(&format!("Recorded as {}.", recorded.recording.as_deref().unwrap_or("the newest one")));
-                Which { process, ..recorded }
+                ProcessChoice { process, ..recorded }
             }
         };
         // A second launch that fails leaves nothing of the first one.
         (self.stand, self.asking) = (None, None);
         let opened = self.recordings.open(&which)?;
         self.which = opened.which.clone();
-        self.stand = Some(Stand::new(opened, &*self.is_over_now)?);
+        self.stand = Some(DapStand::new(opened, &*self.is_over_now)?);
         Ok(())
     }
 
     /// Recommends a step, after an answer, with expectations, or without either, and goes there.
-    fn feedback(&mut self, command: &str, arguments: &Value) -> Result<Told, Failure> {
+    fn feedback(&mut self, command: &str, arguments: &Value) -> Result<ClientResponse, Failure> {
         let stand = self.stand.as_mut().ok_or_else(|| complaint("a recommendation needs a launch before it"))?;
         let begin = feedback::begin(command, arguments)?;
-        if self.asking.is_none() || begin != Begin::default() {
+        if self.asking.is_none() || begin != WalkBegin::default() {
             let (walk, answers) = self.recordings.walk(&self.which, &begin)?;
-            self.asking = Some(Asking::new(walk, answers)?);
+            self.asking = Some(AskedWalk::new(walk, answers)?);
         }
         let is_answer = command == "gitIdd/answer";
         let asking = self.asking.as_mut().ok_or_else(|| complaint("there is nothing to ask about"))?;
@@ -247,9 +247,9 @@ fn capabilities() -> Value {
 }
 
 /// Answers a request about the run.
-fn asked(stand: &mut Stand, command: &str, arguments: &Value, first_line: i64) -> Result<Told, Failure> {
+fn asked(stand: &mut DapStand, command: &str, arguments: &Value, first_line: i64) -> Result<ClientResponse, Failure> {
     let silent = |body: Value| Ok((body, Vec::new()));
-    let walk = |stand: &mut Stand, stride, time| Ok((json!({}), vec![stand.walk(stride, time)]));
+    let walk = |stand: &mut DapStand, stride, time| Ok((json!({}), vec![stand.walk(stride, time)]));
     match command {
         "configurationDone" => Ok((json!({}), vec![stand.stopped("entry", None)])),
         "threads" => {
@@ -257,12 +257,12 @@ fn asked(stand: &mut Stand, command: &str, arguments: &Value, first_line: i64) -
             silent(json!({"threads": stand.tape.threads.iter().map(thread).collect::<Vec<_>>()}))
         }
         "stackTrace" => silent(stand.stack_trace(arguments, first_line)?),
-        "scopes" => silent(Stand::scopes((arguments::level(arguments)? as u64).min(MAX_LEVEL))),
+        "scopes" => silent(DapStand::scopes((arguments::level(arguments)? as u64).min(MAX_LEVEL))),
         "variables" => silent(stand.variables(arguments)?),
-        "next" => walk(stand, Stride::Over, Time::Forward),
-        "stepIn" => walk(stand, Stride::Into, Time::Forward),
-        "stepOut" => walk(stand, Stride::Out, Time::Forward),
-        "stepBack" => walk(stand, Stride::Over, Time::Backward),
+        "next" => walk(stand, Stride::Over, TimeDirection::Forward),
+        "stepIn" => walk(stand, Stride::Into, TimeDirection::Forward),
+        "stepOut" => walk(stand, Stride::Out, TimeDirection::Forward),
+        "stepBack" => walk(stand, Stride::Over, TimeDirection::Backward),
         // Where it stops is searched after the response.
         "continue" => silent(json!({"allThreadsContinued": true})),
         "reverseContinue" => silent(json!({})),

@@ -1,27 +1,27 @@
 //! Where a debugger stands in a run, and how it moves.
 
 use crate::dap::arguments;
-use crate::dap::lists::Node;
-use crate::dap::recordings::{Opened, Source, complaint, of_trace};
-use crate::dap::search::{Ended, Hits, Waiting};
-use crate::dap::tape::{Level, Tape};
+use crate::dap::lists::VariableWithParts;
+use crate::dap::recordings::{Opened, RecordedFile, complaint, of_trace};
+use crate::dap::search::{Hits, SearchEnding, SearchWaiter};
+use crate::dap::tape::{StackLevel, Tape};
 use crate::failure::Failure;
 use crate::slice::criterion::BY_SIGNAL;
 use idd_report::Status;
 use idd_trace::place::Place;
 use idd_trace::step::Step;
-use idd_trace::walk::{Stride, Time};
+use idd_trace::walk::{Stride, TimeDirection};
 use serde_json::{Value, json};
 use std::path::Path;
 
 /// An event: its name and its body.
-pub type Event = (&'static str, Value);
+pub type DapEvent = (&'static str, Value);
 
 /// What the debugger looks at.
-pub struct Stand {
+pub struct DapStand {
     pub tape: Tape,
     /// For each place of the tape: its file.
-    pub files: Vec<Option<Source>>,
+    pub files: Vec<Option<RecordedFile>>,
     /// The step at which the program crashed or aborted, and the signal.
     pub crash: Option<(Step, u32)>,
     /// The current step.
@@ -30,7 +30,7 @@ pub struct Stand {
     pub lines: Vec<(String, Vec<Breakpoint>)>,
     pub data: Vec<Breakpoint>,
     /// The parts of variables that the client was given references to, at the current step.
-    pub nodes: Vec<Node>,
+    pub nodes: Vec<VariableWithParts>,
 }
 
 /// A breakpoint that has hits.
@@ -41,8 +41,8 @@ pub struct Breakpoint {
 }
 
 /// Where walks may end if nothing stops them before.
-fn stop_at_end(time: Time) -> &'static str {
-    if time == Time::Forward { "the end of the recording" } else { "the beginning of the recording" }
+fn stop_at_end(time: TimeDirection) -> &'static str {
+    if time == TimeDirection::Forward { "the end of the recording" } else { "the beginning of the recording" }
 }
 
 /// The name of a signal; 0 is an exception.
@@ -59,7 +59,7 @@ pub fn signal(number: u32) -> String {
     name.to_owned()
 }
 
-impl Stand {
+impl DapStand {
     /// Reads a run.
     ///
     /// - `is_over`: whether nobody waits for it any longer; asked often.
@@ -71,7 +71,7 @@ impl Stand {
         let by_signal = end.and_then(|end| end.checked_sub(BY_SIGNAL)).filter(|signal| *signal != 0);
         let crash = tape.crash.or(by_signal.map(|signal| (last, signal)));
         let step = crash.map(|(step, _)| step).or(tape.walk.first()).unwrap_or(last);
-        let mut known: Vec<(&str, Option<Source>)> = Vec::new();
+        let mut known: Vec<(&str, Option<RecordedFile>)> = Vec::new();
         let mut files = Vec::new();
         for place in &tape.places {
             let found = known.iter().find(|(file, _)| **file == *place.file).map(|(_, source)| source.clone());
@@ -98,7 +98,7 @@ impl Stand {
     }
 
     /// The event that says why the program stands still.
-    pub fn stopped(&self, reason: &str, text: Option<&str>) -> Event {
+    pub fn stopped(&self, reason: &str, text: Option<&str>) -> DapEvent {
         let mut body = json!({"reason": reason, "threadId": self.thread(), "allThreadsStopped": true,
             "description": format!("step {}", self.step.0)});
         if let Some((step, number)) = self.crash
@@ -113,7 +113,7 @@ impl Stand {
         ("stopped", body)
     }
 
-    pub fn walk(&mut self, stride: Stride, time: Time) -> Event {
+    pub fn walk(&mut self, stride: Stride, time: TimeDirection) -> DapEvent {
         match self.tape.walk.walk(self.step, stride, time) {
             Some(step) => {
                 self.go(step);
@@ -123,15 +123,15 @@ impl Stand {
         }
     }
 
-    fn end(&mut self, time: Time) -> Event {
-        let end = if time == Time::Forward { self.tape.walk.last() } else { self.tape.walk.first() };
+    fn end(&mut self, time: TimeDirection) -> DapEvent {
+        let end = if time == TimeDirection::Forward { self.tape.walk.last() } else { self.tape.walk.first() };
         self.go(end.unwrap_or(self.step));
-        self.stopped(if time == Time::Forward { "step" } else { "entry" }, Some(stop_at_end(time)))
+        self.stopped(if time == TimeDirection::Forward { "step" } else { "entry" }, Some(stop_at_end(time)))
     }
 
     /// Goes to the next hit of a breakpoint, else to the crash or the end; stays where it is if it was interrupted.
-    pub fn run(&mut self, time: Time, waiting: &mut dyn Waiting) -> Result<Event, Failure> {
-        let is_ahead = |step: &Step| if time == Time::Forward { *step > self.step } else { *step < self.step };
+    pub fn run(&mut self, time: TimeDirection, waiting: &mut dyn SearchWaiter) -> Result<DapEvent, Failure> {
+        let is_ahead = |step: &Step| if time == TimeDirection::Forward { *step > self.step } else { *step < self.step };
         let crash = self.crash.map(|(step, _)| step).filter(is_ahead);
         let mut found = crash.map(|step| (step, "exception"));
         let lines = self.lines.iter_mut().flat_map(|(_, all)| all).map(|one| (one, "breakpoint"));
@@ -142,16 +142,16 @@ impl Stand {
         let n_all = all.len();
         for (number, (breakpoint, reason)) in all.into_iter().enumerate() {
             let bound = found.map(|(step, _)| step);
-            let mut share = Share { waiting: &mut *waiting, number, n_all };
+            let mut share = SearchShare { waiting: &mut *waiting, number, n_all };
             let hit = match breakpoint.hits.next(&mut self.tape, (self.step, time, bound), &mut share) {
                 Ok(hit) => hit,
-                Err(Ended::Failed(error)) => return Err(of_trace(error)),
-                Err(Ended::Interrupted) => return Ok(self.stopped("pause", Some("the search was interrupted"))),
+                Err(SearchEnding::Failed(error)) => return Err(of_trace(error)),
+                Err(SearchEnding::Interrupted) => return Ok(self.stopped("pause", Some("the search was interrupted"))),
             };
             let is_nearer = |hit: &Step| match (bound, time) {
                 (None, _) => true,
-                (Some(bound), Time::Forward) => *hit < bound,
-                (Some(bound), Time::Backward) => *hit > bound,
+                (Some(bound), TimeDirection::Forward) => *hit < bound,
+                (Some(bound), TimeDirection::Backward) => *hit > bound,
             };
             if let Some(hit) = hit.filter(is_nearer) {
                 found = Some((hit, reason));
@@ -171,8 +171,8 @@ impl Stand {
         let number = self.tape.places.iter().position(|other| other.file == place.file).unwrap_or(0);
         let name = Path::new(&*place.file).file_name().map(|name| name.to_string_lossy().into_owned());
         match self.files.get(number).and_then(Option::as_ref) {
-            Some(Source { on_disk: Some(path), .. }) => json!({"name": name, "path": path}),
-            Some(Source { path, .. }) => {
+            Some(RecordedFile { on_disk: Some(path), .. }) => json!({"name": name, "path": path}),
+            Some(RecordedFile { path, .. }) => {
                 json!({"name": name, "path": path, "sourceReference": number + 1, "origin": "recorded version"})
             }
             None => json!({"name": name, "path": &*place.file}),
@@ -202,7 +202,7 @@ impl Stand {
         let wanted = arguments["levels"].as_u64().filter(|n| *n != 0).and_then(|n| usize::try_from(n).ok());
         let range = skipped..skipped.saturating_add(wanted.unwrap_or(usize::MAX));
         let (levels, n_levels) = self.tape.past.stack(self.step, range).map_err(of_trace)?;
-        let frame = |(level, number): (&Level, usize)| {
+        let frame = |(level, number): (&StackLevel, usize)| {
             let mut frame = json!({"id": number + 1, "name": &*level.function, "line": 0, "column": 0});
             if let Some(place) = &level.place {
                 frame["line"] = json!(i64::from(place.line) - first_line);
@@ -217,13 +217,13 @@ impl Stand {
 }
 
 /// A part of what is waited for: one of some searches.
-struct Share<'s> {
-    waiting: &'s mut dyn Waiting,
+struct SearchShare<'s> {
+    waiting: &'s mut dyn SearchWaiter,
     number: usize,
     n_all: usize,
 }
 
-impl Waiting for Share<'_> {
+impl SearchWaiter for SearchShare<'_> {
     fn is_over(&self) -> bool {
         self.waiting.is_over()
     }

@@ -6,16 +6,16 @@
 
 use crate::expression::Expression;
 use crate::expression::condition::{Condition, ConditionAnswers, INTERVAL};
-use crate::recorded::Run;
+use crate::recorded::ProcessRun;
 use idd_trace::TraceError;
 use idd_trace::detail::{Access, Detail};
-use idd_trace::java::memory::Location;
+use idd_trace::java::memory::ValueLocation;
 use idd_trace::java::method::FieldId;
-use idd_trace::native::parts::Division;
-use idd_trace::native::play::Player;
+use idd_trace::native::parts::VariableDivision;
+use idd_trace::native::play::NativePlayer;
 use idd_trace::place::Place;
 use idd_trace::step::Step;
-use idd_trace::walk::{Row, Walk};
+use idd_trace::walk::{StepWalk, WalkRow};
 use idd_trace::writes::Writes;
 use std::collections::{BTreeSet, HashMap};
 use std::ops::Range;
@@ -31,7 +31,7 @@ pub struct Tape {
     /// The places of the steps.
     pub places: Vec<Place>,
     /// The table.
-    pub walk: Walk,
+    pub walk: StepWalk,
     /// The step that crashed, and the signal; 0 for an exception.
     pub crash: Option<(Step, u32)>,
     /// The threads, ascending.
@@ -40,7 +40,7 @@ pub struct Tape {
 
 /// An activation on the stack.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Level {
+pub struct StackLevel {
     /// The function.
     pub function: Arc<str>,
     /// Where it is.
@@ -49,7 +49,7 @@ pub struct Level {
 
 /// A variable, or a part of one, as it is listed.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Shown {
+pub struct ShownVariable {
     /// Its name in the list.
     pub name: String,
     /// Its value.
@@ -57,21 +57,21 @@ pub struct Shown {
     /// The expression for it.
     pub expression: String,
     /// How it is divided.
-    pub division: Division,
+    pub division: VariableDivision,
 }
 
 /// A variable whose writers can be found.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Target {
+pub enum WatchedVariable {
     /// Bytes of memory: the address, and how many.
     Memory(u64, u64),
     /// A variable that is kept in a register: the number of the activation, and its name.
     Register(u64, String),
     /// A place in a process of Java; of a local also the number of the activation, else 0.
-    Place(Location, u64),
+    Place(ValueLocation, u64),
 }
 
-impl Target {
+impl WatchedVariable {
     /// Its text for a client, which may send it again.
     pub fn id(&self) -> String {
         match self {
@@ -79,11 +79,11 @@ impl Target {
             Self::Register(frame, name) => format!("register:{frame}:{name}"),
             Self::Place(location, frame) => {
                 let (kind, first, second) = match location {
-                    Location::Local(local) => ("local", u32::from(*local), 0),
-                    Location::Field(object, field) => ("field", *object, field.0),
-                    Location::Static(field) => ("static", field.0, 0),
-                    Location::Element(array, index) => ("element", *array, *index),
-                    Location::State(object) => ("state", *object, 0),
+                    ValueLocation::Local(local) => ("local", u32::from(*local), 0),
+                    ValueLocation::Field(object, field) => ("field", *object, field.0),
+                    ValueLocation::Static(field) => ("static", field.0, 0),
+                    ValueLocation::Element(array, index) => ("element", *array, *index),
+                    ValueLocation::State(object) => ("state", *object, 0),
                 };
                 format!("{kind}:{first}:{second}:{frame}")
             }
@@ -102,11 +102,11 @@ impl Target {
         let (second, frame) = second.split_once(':')?;
         let (first, second): (u32, u32) = (first.parse().ok()?, second.parse().ok()?);
         let location = match kind {
-            "local" => Location::Local(u16::try_from(first).ok()?),
-            "field" => Location::Field(first, FieldId(second)),
-            "static" => Location::Static(FieldId(first)),
-            "element" => Location::Element(first, second),
-            "state" => Location::State(first),
+            "local" => ValueLocation::Local(u16::try_from(first).ok()?),
+            "field" => ValueLocation::Field(first, FieldId(second)),
+            "static" => ValueLocation::Static(FieldId(first)),
+            "element" => ValueLocation::Element(first, second),
+            "state" => ValueLocation::State(first),
             _ => return None,
         };
         Some(Self::Place(location, frame.parse().ok()?))
@@ -119,19 +119,19 @@ pub struct Meaning {
     /// The value.
     pub value: String,
     /// Where it is; `None` for a number that was computed.
-    pub target: Option<Target>,
+    pub target: Option<WatchedVariable>,
     /// How it is divided.
-    pub division: Division,
+    pub division: VariableDivision,
 }
 
 /// What was before each step of a run.
 pub trait Past {
     /// A part of the stack before a step, the innermost activation first; and the number of all activations.
-    fn stack(&mut self, step: Step, range: Range<usize>) -> Result<(Vec<Level>, usize), TraceError>;
+    fn stack(&mut self, step: Step, range: Range<usize>) -> Result<(Vec<StackLevel>, usize), TraceError>;
 
     /// The variables of the activation of a level before a step, or the global ones that it sees; `None` if there is
     /// no such level.
-    fn variables(&mut self, at: (Step, usize), is_global: bool) -> Result<Option<Vec<Shown>>, TraceError>;
+    fn variables(&mut self, at: (Step, usize), is_global: bool) -> Result<Option<Vec<ShownVariable>>, TraceError>;
 
     /// The parts of a variable before a step; `None` if it has none.
     ///
@@ -141,7 +141,7 @@ pub trait Past {
         at: (Step, usize),
         expression: &Expression,
         wanted: (&str, Range<u64>),
-    ) -> Result<Option<Vec<Shown>>, TraceError>;
+    ) -> Result<Option<Vec<ShownVariable>>, TraceError>;
 
     /// All facts about a step.
     fn detail(&mut self, step: Step) -> Result<Option<Detail>, TraceError>;
@@ -162,32 +162,32 @@ pub trait Past {
     /// in a register, also plays up to where its function goes on after the range.
     fn writers(
         &mut self,
-        walk: &Walk,
-        target: &Target,
+        walk: &StepWalk,
+        target: &WatchedVariable,
         range: Range<u32>,
         is_over: &dyn Fn() -> bool,
     ) -> Result<Option<Vec<Step>>, TraceError>;
 }
 
 /// Builds the table.
-struct Table<'t> {
+struct TapeBuilder<'t> {
     /// By function and statement: the number of the place.
     statements: Vec<Vec<Option<u32>>>,
     numbers: HashMap<Place, u32>,
     places: Vec<Place>,
-    walk: Walk,
+    walk: StepWalk,
     threads: BTreeSet<u32>,
     is_over: &'t dyn Fn() -> bool,
     is_interrupted: bool,
 }
 
-impl<'t> Table<'t> {
+impl<'t> TapeBuilder<'t> {
     fn new(is_over: &'t dyn Fn() -> bool) -> Self {
         Self {
             statements: Vec::new(),
             numbers: HashMap::new(),
             places: Vec::new(),
-            walk: Walk::default(),
+            walk: StepWalk::default(),
             threads: BTreeSet::new(),
             is_over,
             is_interrupted: false,
@@ -203,8 +203,8 @@ impl<'t> Table<'t> {
             return *number;
         }
         let place = place().filter(|place| statement != 0 && place.line != 0);
-        let next = u32::try_from(self.places.len()).unwrap_or(Row::NOWHERE);
-        let number = place.map_or(Row::NOWHERE, |place| *self.numbers.entry(place.clone()).or_insert(next));
+        let next = u32::try_from(self.places.len()).unwrap_or(WalkRow::NOWHERE);
+        let number = place.map_or(WalkRow::NOWHERE, |place| *self.numbers.entry(place.clone()).or_insert(next));
         if let Some(place) = place.filter(|_| number == next) {
             self.places.push(place.clone());
         }
@@ -231,7 +231,7 @@ impl<'t> Table<'t> {
         if self.walk.rows.last().is_none_or(|row| row.thread != thread) {
             self.threads.insert(thread);
         }
-        self.walk.rows.push(Row { place, frame: short(frame), depth: short(depth as u64), thread });
+        self.walk.rows.push(WalkRow { place, frame: short(frame), depth: short(depth as u64), thread });
     }
 
     /// The tape; `None` if it was interrupted.
@@ -248,16 +248,20 @@ impl Tape {
     /// - `is_over`: whether nobody waits for it any longer; asked often.
     ///
     /// Cost: plays the whole run once, twice for Java. The table takes 16 bytes for each step.
-    pub fn new(run: Run, is_over: &dyn Fn() -> bool) -> Result<Option<Self>, TraceError> {
+    pub fn new(run: ProcessRun, is_over: &dyn Fn() -> bool) -> Result<Option<Self>, TraceError> {
         match run {
-            Run::Native(player) => Self::read(*player, Writes::default(), is_over),
-            Run::Java(player) => java::read(*player, Table::new(is_over)),
+            ProcessRun::Native(player) => Self::read(*player, Writes::default(), is_over),
+            ProcessRun::Java(player) => java::read(*player, TapeBuilder::new(is_over)),
         }
     }
 
     /// The same for a C program, with an index of writes that is empty.
-    pub(super) fn read(player: Player, writes: Writes, is_over: &dyn Fn() -> bool) -> Result<Option<Self>, TraceError> {
-        native::read(player, writes, Table::new(is_over))
+    pub(super) fn read(
+        player: NativePlayer,
+        writes: Writes,
+        is_over: &dyn Fn() -> bool,
+    ) -> Result<Option<Self>, TraceError> {
+        native::read(player, writes, TapeBuilder::new(is_over))
     }
 
     /// The number of all steps.
@@ -272,6 +276,6 @@ impl Tape {
 }
 
 /// Where an access of a step is, if it has an address.
-pub fn target(access: &Access) -> Option<Target> {
-    (access.size > 0).then_some(Target::Memory(access.address, access.size))
+pub fn target(access: &Access) -> Option<WatchedVariable> {
+    (access.size > 0).then_some(WatchedVariable::Memory(access.address, access.size))
 }

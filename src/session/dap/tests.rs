@@ -1,12 +1,12 @@
-use crate::dap::recordings::{Begin, Opened, Recordings, complaint, of_trace};
-use crate::dap::session::Session;
+use crate::dap::recordings::{Opened, Recordings, WalkBegin, complaint, of_trace};
+use crate::dap::session::DapSession;
 use crate::dap::wire;
 use crate::debug;
 use crate::failure::Failure;
 use crate::order::RecordOrder;
-use crate::recorded::{Run, Which};
+use crate::recorded::{ProcessChoice, ProcessRun};
 use crate::talk::Talk;
-use idd_explain::native::recorded::Recorded;
+use idd_explain::native::recorded::NativeRecorded;
 use idd_trace::native::stored::player;
 use idd_trace::run::Run as Outline;
 use idd_trace::step::Step;
@@ -22,30 +22,35 @@ struct Kept {
 }
 
 impl Recordings for Kept {
-    fn open(&mut self, which: &Which) -> Result<Opened, Failure> {
+    fn open(&mut self, which: &ProcessChoice) -> Result<Opened, Failure> {
         if which.recording.as_deref() == Some("gone") {
             return Err(complaint("it is gone"));
         }
-        let run = Run::Native(Box::new(player(self.program, "bad")));
+        let run = ProcessRun::Native(Box::new(player(self.program, "bad")));
         Ok(Opened { which: which.clone(), run, end: Some(self.end), sources: Box::new(|_| None) })
     }
 
-    fn record(&mut self, order: &RecordOrder, talk: &mut dyn Talk) -> Result<Which, Failure> {
+    fn record(&mut self, order: &RecordOrder, talk: &mut dyn Talk) -> Result<ProcessChoice, Failure> {
         talk.say("Building.");
         match &order.build {
-            None => Ok(Which::default()),
+            None => Ok(ProcessChoice::default()),
             Some(_) => Err(complaint("the build fails").with_hint("repair it")),
         }
     }
 
-    fn walk(&mut self, _which: &Which, begin: &Begin) -> Result<(debug::Walk, Option<Answers>), Failure> {
+    fn walk(
+        &mut self,
+        _which: &ProcessChoice,
+        begin: &WalkBegin,
+    ) -> Result<(debug::DebugWalk, Option<Answers>), Failure> {
         let mut player = player(self.program, "bad");
         let run = Outline::read(&mut player).map_err(of_trace)?;
         let from = match &begin.from {
             Some(text) => text.parse().map_err(|_| complaint("no criterion"))?,
             None => run.n_steps(),
         };
-        let mut walk = debug::Walk::new(Recorded { player, run }.into(), None, &[(Step(from), Step(u32::MAX))])?;
+        let mut walk =
+            debug::DebugWalk::new(NativeRecorded { player, run }.into(), None, &[(Step(from), Step(u32::MAX))])?;
         walk.expect(&begin.expected)?;
         Ok((walk, None))
     }
@@ -53,15 +58,15 @@ impl Recordings for Kept {
 
 /// A conversation about a stored recording.
 struct Client {
-    session: Session<'static>,
+    session: DapSession<'static>,
     last: Vec<Value>,
 }
 
 /// All messages to one of the client, through the wire and back.
-fn said(session: &mut Session<'_>, message: &Value) -> Vec<Value> {
+fn said(session: &mut DapSession<'_>, message: &Value) -> Vec<Value> {
     let mut bytes = Vec::new();
     wire::write(&mut bytes, message).unwrap();
-    let wire::Read::Message(message) = wire::read(&mut &bytes[..]).unwrap() else { panic!("{message}") };
+    let wire::ReadMessage::Message(message) = wire::read(&mut &bytes[..]).unwrap() else { panic!("{message}") };
     let mut all = Vec::new();
     session.handle(&message, &mut |answer| all.push(answer));
     all
@@ -69,7 +74,7 @@ fn said(session: &mut Session<'_>, message: &Value) -> Vec<Value> {
 
 impl Client {
     fn of(program: &'static str, end: u32) -> Self {
-        let mut client = Self { session: Session::new(Box::new(Kept { program, end })), last: Vec::new() };
+        let mut client = Self { session: DapSession::new(Box::new(Kept { program, end })), last: Vec::new() };
         assert_eq!(client.ask("initialize", &json!({}))["supportsStepBack"], true);
         client.ask("launch", &json!({}));
         assert_eq!(client.last[1]["event"], "initialized");
@@ -224,7 +229,7 @@ fn what_cannot_be_answered_is_an_error_response() {
     client.ask("scopes", &json!({"frameId": u64::MAX}));
     assert!(said(&mut client.session, &json!([1])).is_empty());
     let early = Kept { program: "crash", end: 0 };
-    let mut early = Session::new(Box::new(early));
+    let mut early = DapSession::new(Box::new(early));
     let mut first = |command: &str, arguments: Value| {
         let request = json!({"type": "request", "command": command, "arguments": arguments});
         said(&mut early, &request)[0].clone()
@@ -250,7 +255,7 @@ fn a_launch_that_fails_leaves_nothing_of_the_one_before() {
 
 #[test]
 fn a_launch_records_and_reports_the_progress() {
-    let mut session = Session::new(Box::new(Kept { program: "list", end: 0 }));
+    let mut session = DapSession::new(Box::new(Kept { program: "list", end: 0 }));
     let launch = |arguments: Value| json!({"type": "request", "seq": 1, "command": "launch", "arguments": arguments});
     let all = said(&mut session, &launch(json!({"command": ["./a"]})));
     let kinds: Vec<&Value> = all.iter().map(|one| &one["event"]).collect();
@@ -419,7 +424,7 @@ fn a_walk_ends_when_all_was_judged() {
 fn a_search_that_is_interrupted_leaves_the_session_where_it_is() {
     let mut client = Client::of("list", 0);
     let is_over = Rc::new(Cell::new(false));
-    let session = Session::new(Box::new(Kept { program: "list", end: 0 }));
+    let session = DapSession::new(Box::new(Kept { program: "list", end: 0 }));
     client.session = session.interrupted_by(Box::new({
         let is_over = Rc::clone(&is_over);
         move || is_over.get()

@@ -12,7 +12,7 @@ const MAX_HEADER: u64 = 4096;
 
 /// What was read.
 #[derive(Debug, PartialEq)]
-pub enum Read {
+pub enum ReadMessage {
     /// A message.
     Message(Value),
     /// Something with a right header that is no JSON.
@@ -25,7 +25,7 @@ pub enum Read {
 ///
 /// Errors: the header has no length or too large a one, or the stream ends within a message. Nothing behind that can be
 /// read.
-pub fn read(input: &mut impl BufRead) -> io::Result<Read> {
+pub fn read(input: &mut impl BufRead) -> io::Result<ReadMessage> {
     let bad = |text: &str| io::Error::new(io::ErrorKind::InvalidData, text);
     let mut length = None;
     let mut n_lines = 0;
@@ -33,7 +33,7 @@ pub fn read(input: &mut impl BufRead) -> io::Result<Read> {
         let mut line = Vec::new();
         let n_bytes = input.take(MAX_HEADER).read_until(b'\n', &mut line)?;
         if n_bytes == 0 && n_lines == 0 {
-            return Ok(Read::End);
+            return Ok(ReadMessage::End);
         }
         if !line.ends_with(b"\n") || n_lines > 20 {
             return Err(bad("the header of a message is cut short or too long"));
@@ -58,7 +58,7 @@ pub fn read(input: &mut impl BufRead) -> io::Result<Read> {
     if input.take(length).read_to_end(&mut bytes)? as u64 != length {
         return Err(bad("the input ends within a message"));
     }
-    Ok(serde_json::from_slice(&bytes).map_or(Read::NoJson, Read::Message))
+    Ok(serde_json::from_slice(&bytes).map_or(ReadMessage::NoJson, ReadMessage::Message))
 }
 
 /// Writes a message.
@@ -79,14 +79,14 @@ mod tests {
         write(&mut bytes, &json!({"seq": 1, "text": "ü"})).unwrap();
         write(&mut bytes, &json!([])).unwrap();
         let mut input = &bytes[..];
-        assert_eq!(read(&mut input).unwrap(), Read::Message(json!({"seq": 1, "text": "ü"})));
-        assert_eq!(read(&mut input).unwrap(), Read::Message(json!([])));
-        assert_eq!(read(&mut input).unwrap(), Read::End);
+        assert_eq!(read(&mut input).unwrap(), ReadMessage::Message(json!({"seq": 1, "text": "ü"})));
+        assert_eq!(read(&mut input).unwrap(), ReadMessage::Message(json!([])));
+        assert_eq!(read(&mut input).unwrap(), ReadMessage::End);
     }
 
     #[test]
     fn what_is_no_message_is_an_error() {
-        assert_eq!(read(&mut &b"Content-Length: 1\r\n\r\n{"[..]).unwrap(), Read::NoJson);
+        assert_eq!(read(&mut &b"Content-Length: 1\r\n\r\n{"[..]).unwrap(), ReadMessage::NoJson);
         for text in ["\r\n", "Content-Length: x\r\n\r\n", "Content-Length: 9\r\n\r\n{}", "Content", "a: b\r\n\r\n"] {
             assert!(read(&mut text.as_bytes()).is_err(), "{text:?}");
         }

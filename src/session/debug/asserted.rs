@@ -3,11 +3,11 @@
 //! An assertion that fails is the first answer, if one value that its line uses is named in it. What an assertion that held
 //! depends on is less suspicious. Assertions are found in the text: `assert(...)` in one line.
 
-use crate::debug::Walk;
+use crate::debug::DebugWalk;
 use crate::debug::expect::Expectation;
 use crate::failure::Failure;
-use crate::sources::Sources;
-use idd_explain::feedback::table::Table;
+use crate::sources::RecordedSources;
+use idd_explain::feedback::table::StepTable;
 use idd_explain::statements::Statements;
 use idd_trace::step::Step;
 use std::collections::HashMap;
@@ -36,7 +36,7 @@ fn assertion(line: &str, is_java: bool) -> Option<&str> {
 }
 
 /// The assertions in the lines that ran, by the number of their statements.
-pub fn assertions(statements: &Statements, sources: &mut Sources) -> HashMap<u32, String> {
+pub fn assertions(statements: &Statements, sources: &mut RecordedSources) -> HashMap<u32, String> {
     let places = (0_u32..).zip(&statements.places);
     let found = places.filter_map(|(number, place)| {
         let place = place.as_ref().filter(|place| place.line > 0)?;
@@ -47,7 +47,7 @@ pub fn assertions(statements: &Statements, sources: &mut Sources) -> HashMap<u32
 }
 
 /// The last steps before a failure of lines with assertions: these held. Ascending.
-pub fn held(assertions: &HashMap<u32, String>, table: &Table, failure: Step) -> Vec<Step> {
+pub fn held(assertions: &HashMap<u32, String>, table: &StepTable, failure: Step) -> Vec<Step> {
     if assertions.is_empty() {
         return Vec::new();
     }
@@ -57,7 +57,7 @@ pub fn held(assertions: &HashMap<u32, String>, table: &Table, failure: Step) -> 
     held
 }
 
-impl Walk {
+impl DebugWalk {
     /// Whether a step is in a line with an assertion.
     pub(super) fn is_assertion(&self, step: Step) -> bool {
         self.assertions.contains_key(&self.table.statement(step))

@@ -1,21 +1,21 @@
 //! Where a walk begins: a recording is opened, or two versions are built and run.
 
 use crate::context::Context;
-use crate::debug::grounds::{Building, Failing};
-use crate::debug::walked::Walked;
-use crate::debug::{DebugOrder, Walk, asserted, passing, recent, walked};
-use crate::explain::both::{Both, with_both};
-use crate::explain::change::Lines;
+use crate::debug::any_run::Walked;
+use crate::debug::grounds::{Building, FailingStep};
+use crate::debug::{DebugOrder, DebugWalk, any_run, asserted, passing, recent};
+use crate::explain::change::LinesByPath;
+use crate::explain::recorded_pair::{PairedRuns, with_both};
 use crate::failure::Failure;
 use crate::order::ExplainOrder;
 use crate::recorded;
 use crate::recorded::failed;
-use crate::slice::Direction;
-use crate::slice::criterion::{Criterion, Found, is_in_line, of_line};
-use crate::sources::Sources;
+use crate::slice::SliceDirection;
+use crate::slice::criterion::{Criterion, CriterionSteps, is_in_line, of_line};
+use crate::sources::RecordedSources;
 use crate::talk::Talk;
 use idd_base::revision::TreeId;
-use idd_explain::feedback::table::Table;
+use idd_explain::feedback::table::StepTable;
 use idd_explain::statements::Statements;
 use idd_hunt::test_paths::is_test_path;
 use idd_trace::execution::Execution;
@@ -42,20 +42,20 @@ pub(super) fn last_output(run: &Outline, criteria: &[(Step, Step)]) -> (Step, St
 }
 
 /// The run of a recording, its sources, and the file where the answers of a walk from the same failure are kept.
-pub fn of_recording(order: &DebugOrder, location: &Location) -> Result<(Walk, Sources, PathBuf), Failure> {
+pub fn of_recording(order: &DebugOrder, location: &Location) -> Result<(DebugWalk, RecordedSources, PathBuf), Failure> {
     let mut recorded = recorded::open(&order.which, location)?;
-    let mut sources = Sources::new(location, &recorded.recording);
+    let mut sources = RecordedSources::new(location, &recorded.recording);
     let ended = recorded.traced().end;
     let compare = |other: &String| passing::compare((&recorded.name, &mut recorded.run), other, location);
     let other = order.passing.as_ref().map(compare).transpose()?;
-    let (outline, statements) = walked::outline(&mut recorded.run).map_err(|error| failed(&error))?;
+    let (outline, statements) = any_run::outline(&mut recorded.run).map_err(|error| failed(&error))?;
     let (run, named, passing, lines) = match other {
         Some(other) => (other.run, other.named, Some(other.passing), Some(other.lines)),
         None => (outline, None, None, None),
     };
     let execution = recorded.run.execution();
     let find = |criterion: &Criterion, execution: &mut dyn Execution| {
-        criterion.find(execution, ended, Direction::Backward, &sources)
+        criterion.find(execution, ended, SliceDirection::Backward, &sources)
     };
     let steps = match (&order.from, ended, run.said.last()) {
         // The run was just played.
@@ -68,8 +68,8 @@ pub fn of_recording(order: &DebugOrder, location: &Location) -> Result<(Walk, So
     let place = store::directory(&location.session_directory()).join(&recorded.name);
     let (at, recording, process) = (place.clone(), recorded.recording.clone(), recorded.process);
     let output = last_output(&run, &steps);
-    let graph = move || walked::graph(&mut recorded::run(&at, &recording, process)?, output);
-    let table = Arc::new(Table::new(&run, statements.of_steps.clone(), &statements.lines));
+    let graph = move || any_run::graph(&mut recorded::run(&at, &recording, process)?, output);
+    let table = Arc::new(StepTable::new(&run, statements.of_steps.clone(), &statements.lines));
     let path = |file: &str| sources.find(file).map(|(path, _)| path);
     let prior = prior(&statements, path, &recent::lines(location, &recorded.recording), lines.as_ref());
     let assertions = asserted::assertions(&statements, &mut sources);
@@ -77,10 +77,10 @@ pub fn of_recording(order: &DebugOrder, location: &Location) -> Result<(Walk, So
     let building = Building::begin(
         graph,
         Arc::clone(&table),
-        Failing { criteria: steps, prior, held, near: walked::near(&recorded.run) },
+        FailingStep { criteria: steps, prior, held, near: any_run::near(&recorded.run) },
     );
     let run = Walked::new(recorded.run, run, named);
-    let mut walk = Walk::of((run, statements, table), building, passing, output.0);
+    let mut walk = DebugWalk::of((run, statements, table), building, passing, output.0);
     walk.assertions = assertions;
     walk.tree = recorded.recording.tree.as_ref().and_then(|tree| tree.parse().ok());
     walk.expect(&order.expected)?;
@@ -92,7 +92,7 @@ pub fn of_recording(order: &DebugOrder, location: &Location) -> Result<(Walk, So
 }
 
 /// The steps of a line in a run that was played.
-fn in_line((file, line): (&str, u32), run: &Outline, statements: &Statements) -> Result<Found, Failure> {
+fn in_line((file, line): (&str, u32), run: &Outline, statements: &Statements) -> Result<CriterionSteps, Failure> {
     let is_here = |place: &Option<Place>| place.as_ref().is_some_and(|place| is_in_line(place, (file, line)));
     let is_here: Vec<bool> = statements.places.iter().map(is_here).collect();
     let steps = (1..).map(Step).zip(statements.of_steps.iter().zip(&run.entries).skip(1));
@@ -108,7 +108,7 @@ fn in_line((file, line): (&str, u32), run: &Outline, statements: &Statements) ->
 pub(super) fn prior(
     statements: &Statements,
     path: impl Fn(&str) -> Option<String>,
-    recent: &Lines,
+    recent: &LinesByPath,
     passed: Option<&HashSet<(Arc<str>, u32)>>,
 ) -> HashMap<u32, f64> {
     let mut paths: HashMap<&str, String> = HashMap::new();
@@ -135,20 +135,20 @@ pub fn of_versions<T>(
     location: &Location,
     context: &Context,
     talk: &mut dyn Talk,
-    debug: impl FnOnce(Walk, &Versions) -> Result<T, Failure>,
+    debug: impl FnOnce(DebugWalk, &ComparedVersions) -> Result<T, Failure>,
 ) -> Result<T, Failure> {
     with_both(order, location, context, talk, |both, _| {
-        let Both { failing, passing, failure, changed, pair } = both;
-        let mut walk = Walk::new(failing, Some(passing), &[(failure, Step(u32::MAX))])?;
+        let PairedRuns { failing, passing, failure, changed, pair } = both;
+        let mut walk = DebugWalk::new(failing, Some(passing), &[(failure, Step(u32::MAX))])?;
         walk.tree = Some(pair.failing.0);
-        debug(walk, &Versions { changed, tree: pair.failing.0 })
+        debug(walk, &ComparedVersions { changed, tree: pair.failing.0 })
     })
 }
 
 /// What is known of two versions besides their runs.
-pub struct Versions {
+pub struct ComparedVersions {
     /// The lines of the failing version that the change touches.
-    pub changed: Lines,
+    pub changed: LinesByPath,
     /// The tree of the failing version.
     pub tree: TreeId,
 }

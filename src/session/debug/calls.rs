@@ -1,11 +1,11 @@
 //! The calls and the iterations of loops of a run, as a tree: what is around a step, and what runs beside it.
 
-use idd_explain::feedback::table::Table;
+use idd_explain::feedback::table::StepTable;
 use idd_explain::statements::Statements;
 use idd_trace::place::Place;
 use idd_trace::run::Run;
 use idd_trace::step::Step;
-use idd_trace::walk::Time;
+use idd_trace::walk::TimeDirection;
 use std::cell::RefCell;
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
@@ -13,7 +13,7 @@ use std::sync::Arc;
 
 /// What a part of the run is.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Part {
+pub enum RunPart {
     /// The function that the run, or a thread, begins with.
     Begin(Arc<str>),
     /// A call of this function.
@@ -26,11 +26,11 @@ pub enum Part {
 
 /// A part of the run.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Node {
+pub struct RunNode {
     /// The step of the call, or the decision of the iteration; [`Step::START`] for where the run begins.
     pub step: Step,
     /// What it is.
-    pub part: Part,
+    pub part: RunPart,
     /// Its line.
     pub place: Option<Place>,
     /// How many calls and loops are around it.
@@ -41,17 +41,17 @@ pub struct Node {
 }
 
 /// By call or iteration and statement: the parts that the statement begins there, ascending.
-type Counted = HashMap<(u32, u32), Rc<[u32]>>;
+type CountedParts = HashMap<(u32, u32), Rc<[u32]>>;
 
 /// The parts beside those that were looked at last.
 #[derive(Debug, Default)]
-pub struct Siblings(RefCell<Counted>);
+pub struct Siblings(RefCell<CountedParts>);
 
 /// The calls and iterations of a run.
 #[derive(Clone, Copy)]
-pub struct Calls<'c> {
+pub struct CallIndex<'c> {
     /// Where the steps stand.
-    pub table: &'c Table,
+    pub table: &'c StepTable,
     /// The run.
     pub run: &'c Run,
     /// The statements of the run.
@@ -60,7 +60,7 @@ pub struct Calls<'c> {
     pub siblings: &'c Siblings,
 }
 
-impl<'c> Calls<'c> {
+impl<'c> CallIndex<'c> {
     /// The number of steps.
     pub fn n_steps(&self) -> u32 {
         self.run.n_steps()
@@ -95,7 +95,7 @@ impl<'c> Calls<'c> {
     /// - `limit`: so many of these are given, the innermost.
     ///
     /// Cost: one pass over the part of the run that was not counted before; nothing for a step beside the last one.
-    pub fn path(&self, step: Step, limit: usize) -> Vec<Node> {
+    pub fn path(&self, step: Step, limit: usize) -> Vec<RunNode> {
         let around = self.around(step);
         self.count(&around);
         let begin = around.first().copied().unwrap_or(step);
@@ -105,26 +105,26 @@ impl<'c> Calls<'c> {
     }
 
     /// Where the run, or the thread of a step, begins.
-    pub fn begin(&self, step: Step) -> Node {
-        let part = Part::Begin(Arc::clone(self.function(step)));
-        Node { step: Step::START, part, place: None, depth: 0, nth: None }
+    pub fn begin(&self, step: Step) -> RunNode {
+        let part = RunPart::Begin(Arc::clone(self.function(step)));
+        RunNode { step: Step::START, part, place: None, depth: 0, nth: None }
     }
 
     /// A part, with its ordinal if that was counted.
-    pub fn node(&self, step: Step) -> Node {
+    pub fn node(&self, step: Step) -> RunNode {
         let next = step.0 as usize + 1;
         let is_call = self.run.entries.get(next) == Some(&true) && self.run.callers[next] == step.0;
         let part = match () {
-            () if !self.is_part(step) => Part::Line,
-            () if is_call => Part::Call(Arc::clone(self.function(Step(step.0 + 1)))),
-            () => Part::Iteration,
+            () if !self.is_part(step) => RunPart::Line,
+            () if is_call => RunPart::Call(Arc::clone(self.function(Step(step.0 + 1)))),
+            () => RunPart::Iteration,
         };
         let counted = self.siblings.0.borrow().get(&self.key(step)).map(Rc::clone);
-        let nth = counted.filter(|_| part != Part::Line).map(|all| {
+        let nth = counted.filter(|_| part != RunPart::Line).map(|all| {
             let nth = all.partition_point(|sibling| *sibling < step.0) + 1;
             (nth, all.len().max(nth))
         });
-        Node { step, part, place: self.place(step).cloned(), depth: usize::from(self.table.level(step)), nth }
+        RunNode { step, part, place: self.place(step).cloned(), depth: usize::from(self.table.level(step)), nth }
     }
 
     fn key(&self, step: Step) -> (u32, u32) {
@@ -133,7 +133,7 @@ impl<'c> Calls<'c> {
 
     /// The next part of the same statement, or the one before: of the innermost call or iteration around the step, or the
     /// step itself, that has one.
-    pub fn beside(&self, step: Step, time: Time) -> Option<Step> {
+    pub fn beside(&self, step: Step, time: TimeDirection) -> Option<Step> {
         let mut around = self.around(step);
         if self.is_part(step) {
             around.push(step);
@@ -144,8 +144,8 @@ impl<'c> Calls<'c> {
             let all = known.get(&self.key(*part))?;
             let at = all.partition_point(|sibling| *sibling < part.0);
             let found = match time {
-                Time::Forward => all.get(at + 1),
-                Time::Backward => all.get(at.checked_sub(1)?),
+                TimeDirection::Forward => all.get(at + 1),
+                TimeDirection::Backward => all.get(at.checked_sub(1)?),
             };
             found.copied().map(Step)
         })
@@ -192,7 +192,7 @@ impl<'c> Calls<'c> {
 
 /// A run of `main` with a loop of two iterations in line 2, each with a call of `work` in line 3, which has one line, 7.
 #[cfg(any(test, feature = "testing"))]
-pub fn example() -> (Table, Run, Statements) {
+pub fn example() -> (StepTable, Run, Statements) {
     // 1: loop, 2: call, 3: entry, 4: line 7, 5: loop, 6: call, 7: entry, 8: line 7, 9: loop ends, 10: line 5.
     let run = Run {
         indices: vec![0; 11],
@@ -206,7 +206,7 @@ pub fn example() -> (Table, Run, Statements) {
     let of_steps = vec![0, 1, 2, 3, 4, 1, 2, 3, 4, 1, 5];
     let places = vec![None, place(2), place(3), None, place(7), place(5)];
     let lines = [0, 2, 3, 0, 7, 5];
-    let table = Table::new(&run, of_steps.clone(), &lines);
+    let table = StepTable::new(&run, of_steps.clone(), &lines);
     let mut statements = Statements::default();
     (statements.of_steps, statements.places, statements.lines) = (of_steps, places, lines.to_vec());
     statements.functions = ["", "main", "main", "work", "work", "main"].map(Arc::from).to_vec();
@@ -221,13 +221,13 @@ mod tests {
     fn what_is_around_a_step_is_counted() {
         let (table, run, statements) = example();
         let siblings = Siblings::default();
-        let calls = Calls { table: &table, run: &run, statements: &statements, siblings: &siblings };
+        let calls = CallIndex { table: &table, run: &run, statements: &statements, siblings: &siblings };
         let path = calls.path(Step(8), 9);
         let steps: Vec<(u32, Option<(usize, usize)>)> = path.iter().map(|node| (node.step.0, node.nth)).collect();
         assert_eq!(steps, [(0, None), (5, Some((2, 2))), (6, Some((1, 1)))]);
-        assert_eq!(path[0].part, Part::Begin("main".into()));
-        assert_eq!(path[1].part, Part::Iteration);
-        assert_eq!(path[2].part, Part::Call("work".into()));
+        assert_eq!(path[0].part, RunPart::Begin("main".into()));
+        assert_eq!(path[1].part, RunPart::Iteration);
+        assert_eq!(path[2].part, RunPart::Call("work".into()));
         assert_eq!(path[2].place.as_ref().unwrap().line, 3);
         let steps = |limit| calls.path(Step(8), limit).iter().map(|node| node.step.0).collect::<Vec<_>>();
         assert_eq!(steps(1), [0, 6]);
@@ -240,11 +240,11 @@ mod tests {
     fn the_parts_beside_and_inside_are_found() {
         let (table, run, statements) = example();
         let siblings = Siblings::default();
-        let calls = Calls { table: &table, run: &run, statements: &statements, siblings: &siblings };
+        let calls = CallIndex { table: &table, run: &run, statements: &statements, siblings: &siblings };
         // The call is the only one of its iteration, so the next iteration follows.
-        assert_eq!(calls.beside(Step(4), Time::Forward), Some(Step(5)));
-        assert_eq!(calls.beside(Step(5), Time::Backward), Some(Step(1)));
-        assert_eq!(calls.beside(Step(5), Time::Forward), None);
+        assert_eq!(calls.beside(Step(4), TimeDirection::Forward), Some(Step(5)));
+        assert_eq!(calls.beside(Step(5), TimeDirection::Backward), Some(Step(1)));
+        assert_eq!(calls.beside(Step(5), TimeDirection::Forward), None);
         assert_eq!(calls.inside(Step::START), [Step(1), Step(5)]);
         assert_eq!(calls.inside(Step(1)), [Step(2)]);
         assert_eq!(calls.inside(Step(2)), []);

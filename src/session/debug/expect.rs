@@ -1,11 +1,11 @@
 //! What the person expects of values at a line. The first step before which it does not hold is an answer.
 
-use crate::debug::{Walk, given};
+use crate::debug::{DebugWalk, given};
 use crate::expression::condition::Condition;
 use crate::failure::Failure;
 use crate::recorded::failed;
 use crate::slice::criterion::is_in_line;
-use idd_explain::facts::Facts;
+use idd_explain::facts::StepFacts;
 use idd_explain::feedback::Feedback;
 use idd_report::escape::{Terminal, Untrusted};
 use idd_trace::step::Step;
@@ -49,7 +49,7 @@ impl Expectation {
 
 /// Where an expectation holds.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Checked {
+pub struct ExpectationCheck {
     /// The expectation.
     pub expectation: Expectation,
     /// The steps before which it was examined and holds, ascending.
@@ -66,7 +66,7 @@ pub struct Checked {
     pub wrong: Vec<String>,
 }
 
-impl Checked {
+impl ExpectationCheck {
     /// For programs.
     pub fn json(&self) -> Value {
         let Self { expectation, broken, n_examined, n_unknown, n_steps, wrong, .. } = self;
@@ -82,12 +82,12 @@ fn shown(text: &str) -> String {
     Terminal.line(&Untrusted::from(text))
 }
 
-fn shown_value(facts: &Facts, index: usize) -> String {
+fn shown_value(facts: &StepFacts, index: usize) -> String {
     let used = &facts.used[index];
     format!("{} = {}", used.name, used.value.as_deref().unwrap_or("?"))
 }
 
-impl Walk {
+impl DebugWalk {
     /// Examines expectations. The earliest step before which one does not hold takes the place of the failure: the value
     /// that it uses and that the expectation names is wrong, which counts as the first answer. If it uses none of them or
     /// several, or the value was wrong before the run began, the person is asked about the step.
@@ -137,13 +137,21 @@ impl Walk {
         if given(&facts, &answer).is_none() {
             let wrong = vec![shown_value(&facts, only)];
             let (broken, holds) = (Some(self.failure), Vec::new());
-            self.expected.push(Checked { expectation, holds, broken, n_examined: 1, n_unknown: 0, n_steps: 1, wrong });
+            self.expected.push(ExpectationCheck {
+                expectation,
+                holds,
+                broken,
+                n_examined: 1,
+                n_unknown: 0,
+                n_steps: 1,
+                wrong,
+            });
             self.tell(&facts, answer);
         }
         Ok(())
     }
 
-    fn check(&mut self, expectation: &Expectation) -> Result<Checked, Failure> {
+    fn check(&mut self, expectation: &Expectation) -> Result<ExpectationCheck, Failure> {
         let is_here = |place: &idd_trace::place::Place| is_in_line(place, (&expectation.file, expectation.line));
         let places: Vec<bool> =
             self.statements.places.iter().map(|place| place.as_ref().is_some_and(is_here)).collect();
@@ -179,7 +187,7 @@ impl Walk {
             });
         }
         let with = |answer: bool| steps.iter().zip(&found).filter(move |(_, found)| **found == Ok(answer));
-        Ok(Checked {
+        Ok(ExpectationCheck {
             expectation: expectation.clone(),
             holds: with(true).map(|(step, _)| *step).collect(),
             broken: with(false).map(|(step, _)| *step).next(),
@@ -191,13 +199,13 @@ impl Walk {
     }
 
     /// Of the values that a step uses, those that a condition names: their indices, ascending.
-    fn named(&mut self, condition: &Condition, step: Step, facts: &Facts) -> Result<Vec<usize>, Failure> {
+    fn named(&mut self, condition: &Condition, step: Step, facts: &StepFacts) -> Result<Vec<usize>, Failure> {
         self.run.named(condition, step, facts).map_err(|error| failed(&error))
     }
 
     /// Of the values that a step uses, those that an expectation names that holds before it, or all if it is an assertion
     /// that held: their indices, ascending.
-    pub fn as_expected(&mut self, step: Step, facts: &Facts) -> Result<Vec<usize>, Failure> {
+    pub fn as_expected(&mut self, step: Step, facts: &StepFacts) -> Result<Vec<usize>, Failure> {
         if self.is_assertion(step) && step < self.failure {
             return Ok((0..facts.used.len()).collect());
         }

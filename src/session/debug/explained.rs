@@ -1,16 +1,16 @@
 //! The end of a walk as an explanation, which is kept for the reports of the hunt that found the same version.
 
-use crate::debug::{Bug, Walk};
+use crate::debug::{Bug, DebugWalk};
 use crate::failure::Failure;
-use crate::recorded::Which;
+use crate::recorded::ProcessChoice;
 use crate::talk::Talk;
 use crate::{explain, kept, recorded};
-use idd_explain::facts::{Facts, Used};
-use idd_explain::feedback::{Feedback, Judged};
+use idd_explain::facts::{StepFacts, UsedValue};
+use idd_explain::feedback::{Feedback, JudgedStep};
 use idd_report::certificate::proven;
 use idd_report::explanation;
 use idd_report::explanation::Explanation;
-use idd_report::walk::Fault;
+use idd_report::walk::StepFault;
 use idd_trace::step::Step;
 use idd_world::files;
 use idd_world::repo::locate::Location;
@@ -22,7 +22,7 @@ use std::path::Path;
 const MAX_VALUE: usize = 200;
 
 /// A line of a file, if it is known.
-type Line<'l> = &'l mut dyn FnMut(&str, u32) -> Option<String>;
+type ExplainedLine<'l> = &'l mut dyn FnMut(&str, u32) -> Option<String>;
 
 fn short(text: &str) -> String {
     let cut: String = text.chars().take(MAX_VALUE).collect();
@@ -34,8 +34,12 @@ fn named(name: &str, value: Option<&str>) -> String {
 }
 
 /// What a walk says that ended with the first wrong step.
-pub fn explained(walk: &mut Walk, (step, bug): (Step, Bug), line: Line<'_>) -> Result<idd_report::walk::Walk, Failure> {
-    let mut judged: Vec<Judged> = walk.judged.clone();
+pub fn explained(
+    walk: &mut DebugWalk,
+    (step, bug): (Step, Bug),
+    line: ExplainedLine<'_>,
+) -> Result<idd_report::walk::FinishedWalk, Failure> {
+    let mut judged: Vec<JudgedStep> = walk.judged.clone();
     judged.retain(|judged| !matches!(judged.feedback, Feedback::Correct | Feedback::Unclear));
     judged.sort_by_key(|judged| judged.step);
     judged.dedup_by_key(|judged| judged.step);
@@ -47,7 +51,7 @@ pub fn explained(walk: &mut Walk, (step, bug): (Step, Bug), line: Line<'_>) -> R
         let is_told = matches!(judged.feedback, Feedback::WrongValue(_));
         let used = facts.used.iter().map(|used| named(&used.name, used.value.as_deref()));
         let gives = facts.detail.writes.iter().map(|write| named(&write.named.name, write.named.value.as_deref()));
-        steps.push(idd_report::walk::Step {
+        steps.push(idd_report::walk::WrongStep {
             step: judged.step.0,
             file: place.map(|place| (&*place.file).into()),
             line: place.map(|place| place.line),
@@ -59,16 +63,16 @@ pub fn explained(walk: &mut Walk, (step, bug): (Step, Bug), line: Line<'_>) -> R
         });
     }
     let fault = match bug {
-        Bug::Value => Fault::Value,
-        Bug::Decision => Fault::Decision,
-        Bug::Missing => Fault::Missing,
-        Bug::Given(_) => Fault::Given,
+        Bug::Value => StepFault::Value,
+        Bug::Decision => StepFault::Decision,
+        Bug::Missing => StepFault::Missing,
+        Bug::Given(_) => StepFault::Given,
     };
-    Ok(idd_report::walk::Walk { fault, n_answers: walk.judged.len(), steps })
+    Ok(idd_report::walk::FinishedWalk { fault, n_answers: walk.judged.len(), steps })
 }
 
 /// What is wrong at a step that was judged.
-fn wrong_there(judged: &Judged, facts: &Facts, bug: Bug) -> String {
+fn wrong_there(judged: &JudgedStep, facts: &StepFacts, bug: Bug) -> String {
     match &judged.feedback {
         Feedback::WrongResult if bug == Bug::Missing => "code that should have run before it is missing".to_owned(),
         Feedback::WrongResult if facts.outcome.is_some() => "decides wrongly".to_owned(),
@@ -76,7 +80,7 @@ fn wrong_there(judged: &Judged, facts: &Facts, bug: Bug) -> String {
         Feedback::WrongPath => "should not run".to_owned(),
         Feedback::WrongValue(wrong) => {
             let names = wrong.iter().filter_map(|index| facts.used.get(*index));
-            let told = |used: &Used| {
+            let told = |used: &UsedValue| {
                 let origin = used.origin.as_ref().map(|origin| format!(" ({origin})")).unwrap_or_default();
                 named(&used.name, used.value.as_deref()) + &origin
             };
@@ -87,7 +91,7 @@ fn wrong_there(judged: &Judged, facts: &Facts, bug: Bug) -> String {
 }
 
 /// Keeps what a walk says for the reports of the newest finding, if its failing version is the one that was walked over.
-pub fn keep(walk: &Walk, location: &Location, talk: &mut dyn Talk) {
+pub fn keep(walk: &DebugWalk, location: &Location, talk: &mut dyn Talk) {
     let (Some(explanation), Some(tree)) = (&walk.explanation, walk.tree) else { return };
     let finding = kept::newest_finding(location, None).ok();
     let Some(report) = finding.and_then(|(finding, _)| finding.report().ok()) else { return };
@@ -100,7 +104,7 @@ pub fn keep(walk: &Walk, location: &Location, talk: &mut dyn Talk) {
 /// Keeps what a walk found beside its recording, in place of what an earlier walk from the same failure found.
 ///
 /// - `answers`: the file of the answers there.
-pub fn keep_beside(walk: &Walk, answers: &Path, talk: &mut dyn Talk) {
+pub fn keep_beside(walk: &DebugWalk, answers: &Path, talk: &mut dyn Talk) {
     let Some(explanation) = &walk.explanation else { return };
     let path = answers.with_extension("json");
     let written = serde_json::to_vec(&Explanation::Walk(explanation.clone())).map_err(io::Error::from);
@@ -110,8 +114,11 @@ pub fn keep_beside(walk: &Walk, answers: &Path, talk: &mut dyn Talk) {
 }
 
 /// The name of a recording, and what the walks over it found, by the names of their files. A file that cannot be read is no result.
-pub fn beside(recording: String, location: &Location) -> Result<(String, Vec<idd_report::walk::Walk>), Failure> {
-    let which = Which { recording: Some(recording), process: None };
+pub fn beside(
+    recording: String,
+    location: &Location,
+) -> Result<(String, Vec<idd_report::walk::FinishedWalk>), Failure> {
+    let which = ProcessChoice { recording: Some(recording), process: None };
     let (name, place, _) = recorded::find(&which, location)?;
     let names = files::names(&place).into_iter().filter(|name| {
         let name = name.to_string_lossy();

@@ -8,8 +8,8 @@ use crate::recorded::failed;
 use idd_explain::feedback::gap::Gap;
 use idd_explain::feedback::recommend::{Recommendation, recommend};
 use idd_explain::feedback::suspects::{Suspects, Weights};
-use idd_explain::feedback::table::Table;
-use idd_explain::feedback::{Judged, gap};
+use idd_explain::feedback::table::StepTable;
+use idd_explain::feedback::{JudgedStep, gap};
 use idd_trace::dependence::Dependences;
 use idd_trace::slice::Kinds;
 use idd_trace::step::{Step, Steps};
@@ -21,9 +21,9 @@ use std::thread::JoinHandle;
 /// Grounds that may still be built.
 pub enum Building {
     /// In a thread.
-    There(JoinHandle<Result<Grounds, TraceError>>),
+    There(JoinHandle<Result<FailureGrounds, TraceError>>),
     /// They are built.
-    Built(Box<Grounds>),
+    Built(Box<FailureGrounds>),
 }
 
 impl Building {
@@ -32,14 +32,14 @@ impl Building {
     /// - `graph`: reads the dependence graph.
     pub fn begin(
         graph: impl FnOnce() -> Result<Dependences, TraceError> + Send + 'static,
-        table: Arc<Table>,
-        failing: Failing,
+        table: Arc<StepTable>,
+        failing: FailingStep,
     ) -> Self {
-        Self::There(std::thread::spawn(move || Ok(Grounds::new(graph()?, &table, failing))))
+        Self::There(std::thread::spawn(move || Ok(FailureGrounds::new(graph()?, &table, failing))))
     }
 
     /// Waits for them.
-    pub fn end(self) -> Result<Grounds, Failure> {
+    pub fn end(self) -> Result<FailureGrounds, Failure> {
         match self {
             Self::There(thread) => match thread.join() {
                 Ok(built) => built.map_err(|error| failed(&error)),
@@ -51,7 +51,7 @@ impl Building {
 }
 
 /// Where a run fails.
-pub struct Failing {
+pub struct FailingStep {
     /// What was wrong, in the form of [slices](slice::backward).
     pub criteria: Vec<(Step, Step)>,
     /// How suspicious a statement is at first, where that is not 1.
@@ -63,7 +63,7 @@ pub struct Failing {
 }
 
 /// See the module.
-pub struct Grounds {
+pub struct FailureGrounds {
     /// The dependence graph, with potential dependences if they are known.
     pub graph: Dependences,
     /// The steps on which the failure depends.
@@ -74,17 +74,17 @@ pub struct Grounds {
     suspects: Suspects,
     /// Before the last of them.
     before: Option<Suspects>,
-    heard: Vec<Judged>,
+    heard: Vec<JudgedStep>,
     /// Whether all steps of the run are suspected.
     is_wide: bool,
-    failing: Failing,
+    failing: FailingStep,
 }
 
-impl Grounds {
+impl FailureGrounds {
     /// Of the graph of a run, and where the run fails.
     ///
     /// Cost: one pass over the graph.
-    pub fn new(graph: Dependences, table: &Table, failing: Failing) -> Self {
+    pub fn new(graph: Dependences, table: &StepTable, failing: FailingStep) -> Self {
         let wrong = slice::backward(&graph, &failing.criteria, Kinds::ALL);
         let suspects = unheard((&graph, table), &wrong, &failing);
         let criteria = failing.criteria.clone();
@@ -100,7 +100,7 @@ impl Grounds {
 
     /// Of the same run, if something else is wrong.
     #[must_use]
-    pub fn with(self, table: &Table, criteria: &[(Step, Step)]) -> Self {
+    pub fn with(self, table: &StepTable, criteria: &[(Step, Step)]) -> Self {
         let wrong = slice::backward(&self.graph, criteria, Kinds::ALL);
         let suspects = unheard((&self.graph, table), &wrong, &self.failing);
         Self { wrong, criteria: criteria.to_vec(), suspects, before: None, heard: Vec::new(), is_wide: false, ..self }
@@ -112,7 +112,7 @@ impl Grounds {
     ///
     /// Cost: one pass over the graph for each answer that is new, for all if two were taken back or all steps are
     /// suspected; and a [recommendation](recommend).
-    pub fn recommend(&mut self, table: &Table, judged: &[Judged]) -> Option<Recommendation> {
+    pub fn recommend(&mut self, table: &StepTable, judged: &[JudgedStep]) -> Option<Recommendation> {
         if !judged.starts_with(&self.heard) {
             self.heard.pop();
             if let Some(before) = self.before.take().filter(|_| judged.starts_with(&self.heard) && !self.is_wide) {
@@ -141,7 +141,7 @@ impl Grounds {
     }
 
     /// Suspects all steps of the run up to the failure.
-    fn widen(&mut self, table: &Table, judged: &[Judged]) {
+    fn widen(&mut self, table: &StepTable, judged: &[JudgedStep]) {
         let mut all = Steps::new(self.graph.n_steps());
         let last = self.criteria.iter().map(|(step, _)| step.0).max().unwrap_or(0);
         (1..=last).map(Step).for_each(|step| {
@@ -156,14 +156,14 @@ impl Grounds {
 }
 
 /// Whether the answers say that code is missing between a step that is right and one that uses a wrong value.
-fn is_missing(both: (&Dependences, &Table), judged: &[Judged]) -> bool {
+fn is_missing(both: (&Dependences, &StepTable), judged: &[JudgedStep]) -> bool {
     // Before a step that should not run, no step is known to be right.
     let is_after_right = |gap: &Gap| judged.iter().any(|answer| answer.step == gap.right && answer.is_clear());
     gap::find(both, judged).as_ref().is_some_and(is_after_right)
 }
 
 /// How suspicious steps are before the first answer.
-fn unheard((graph, table): (&Dependences, &Table), wrong: &Steps, failing: &Failing) -> Suspects {
+fn unheard((graph, table): (&Dependences, &StepTable), wrong: &Steps, failing: &FailingStep) -> Suspects {
     let prior = |statement: u32| failing.prior.get(&statement).copied().unwrap_or(1.0);
     let mut suspects = Suspects::new(table, wrong, &prior, Weights::default());
     suspects.presume((graph, table), &failing.held);

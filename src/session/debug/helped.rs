@@ -1,11 +1,11 @@
 //! What a passing run says of the steps of the failing one: where it first differs, and which values are the same.
 
-use crate::debug::{Walk, given, judged};
+use crate::debug::{DebugWalk, given, judged};
 use crate::failure::Failure;
 use crate::recorded::failed;
-use idd_explain::comparison::{Candidate, Comparison};
-use idd_explain::facts::Used;
-use idd_explain::feedback::recommend::{Recommendation, State};
+use idd_explain::comparison::{Comparison, DifferingStep};
+use idd_explain::facts::UsedValue;
+use idd_explain::feedback::recommend::{Recommendation, RecommendationState};
 use idd_explain::feedback::{Feedback, control};
 use idd_trace::step::Step;
 use std::collections::{BTreeSet, HashSet};
@@ -17,7 +17,7 @@ const MAX_SILENCE: Duration = Duration::from_secs(5);
 /// The passing version judges so many lines before a person is asked.
 const MAX_SILENT: usize = 100;
 
-impl Walk {
+impl DebugWalk {
     /// The next step for a person whom the passing version helps: the first one in time that uses the same values as there,
     /// and gives other ones, or after which there are steps that are missing here. Steps that the failure depends on only by
     /// a potential dependence come after all others. None of these that was judged is asked
@@ -57,14 +57,14 @@ impl Walk {
                 }
             };
             if is_first && !self.is_clear(step) {
-                return Ok(Some(Recommendation { step, state: State::FirstDifference, n_suspects: 0 }));
+                return Ok(Some(Recommendation { step, state: RecommendationState::FirstDifference, n_suspects: 0 }));
             }
         }
         self.recommend()
     }
 
     /// Where the failing run may begin to differ from the passing one, in the order in which they are compared.
-    fn divergences(&mut self) -> Result<Vec<Candidate>, Failure> {
+    fn divergences(&mut self) -> Result<Vec<DifferingStep>, Failure> {
         self.grounds()?;
         let (Some(passing), Some(grounds)) = (&mut self.passing, &self.grounds) else { return Ok(Vec::new()) };
         if self.divergences.is_none() {
@@ -94,7 +94,7 @@ impl Walk {
     }
 
     /// Of the values that a step uses, those that are the same in the passing version.
-    pub(super) fn presumed(&mut self, step: Step, used: &[Used]) -> Result<Vec<usize>, Failure> {
+    pub(super) fn presumed(&mut self, step: Step, used: &[UsedValue]) -> Result<Vec<usize>, Failure> {
         let mut found = self.compared(step)?.map(|found| found.same).unwrap_or_default();
         // What is not known of either run, or is shown in part, is not known to be the same.
         let is_whole = |value: &String| !value.ends_with('?') && !value.contains("...");

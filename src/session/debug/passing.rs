@@ -3,17 +3,17 @@
 //! Values that are the same in corresponding steps are presumed to be right, and lines that ran only in the failing run are
 //! more suspicious.
 
-use crate::debug::walked::Walked;
+use crate::debug::any_run::Walked;
 use crate::explain::finding::rename;
 use crate::explain::java::taken;
 use crate::failure::Failure;
 use crate::recorded;
-use crate::recorded::{Which, failed};
+use crate::recorded::{ProcessChoice, failed};
 use idd_base::outcome::Ending;
 use idd_explain::align::Alignment;
 use idd_explain::comparison;
-use idd_explain::comparison::{Candidate, Comparison};
-use idd_explain::java::named::Named;
+use idd_explain::comparison::{Comparison, DifferingStep};
+use idd_explain::java::object_names::JavaNames;
 use idd_trace::TraceError;
 use idd_trace::run::Run;
 use idd_trace::step::{Step, Steps};
@@ -25,14 +25,14 @@ use std::sync::Arc;
 pub const ONLY_HERE: f64 = 2.0;
 
 /// The passing run.
-pub struct Passing {
+pub struct PassingRun {
     /// What was recorded.
     pub run: Walked,
     /// Which steps of the failing run correspond to which of its own.
     pub alignment: Alignment,
 }
 
-impl Passing {
+impl PassingRun {
     /// Compares a line of the failing run.
     ///
     /// - `members`: its steps, ascending.
@@ -43,19 +43,19 @@ impl Passing {
     /// Where the failing run may begin to differ.
     ///
     /// - `relevant`: the steps on which the failure depends.
-    pub fn candidates(&mut self, failing: &mut Walked, relevant: &Steps) -> Result<Vec<Candidate>, TraceError> {
+    pub fn candidates(&mut self, failing: &mut Walked, relevant: &Steps) -> Result<Vec<DifferingStep>, TraceError> {
         comparison::candidates((failing.compared(), self.run.compared()), &self.alignment, relevant)
     }
 }
 
 /// Both runs.
-pub struct Compared {
+pub struct PassingComparison {
     /// Where the steps of the failing run stand.
     pub run: Run,
     /// What its objects are called, if it is one of a Java program.
-    pub named: Option<Named>,
+    pub named: Option<JavaNames>,
     /// The passing run.
-    pub passing: Passing,
+    pub passing: PassingRun,
     /// The lines that ran in the passing run.
     pub lines: HashSet<(Arc<str>, u32)>,
 }
@@ -69,11 +69,11 @@ pub struct Compared {
 ///
 /// Cost: three passes over each run.
 pub fn compare(
-    (failing, run): (&str, &mut recorded::Run),
+    (failing, run): (&str, &mut recorded::ProcessRun),
     name: &str,
     location: &Location,
-) -> Result<Compared, Failure> {
-    let other = recorded::open(&Which { recording: Some(name.to_owned()), process: None }, location)?;
+) -> Result<PassingComparison, Failure> {
+    let other = recorded::open(&ProcessChoice { recording: Some(name.to_owned()), process: None }, location)?;
     if other.name == failing {
         let message = format!("recording {failing} is the one that is debugged");
         return Err(Failure::error(message)
@@ -81,7 +81,7 @@ pub fn compare(
     }
     // How a virtual machine ended is not recorded: what the test said of itself counts.
     let is_passed = match (&other.run, other.traced().end) {
-        (recorded::Run::Java(_), None) => other.recording.ending == Ending::Exit(0).to_string(),
+        (recorded::ProcessRun::Java(_), None) => other.recording.ending == Ending::Exit(0).to_string(),
         (_, end) => end == Some(0),
     };
     if !is_passed {
@@ -89,16 +89,16 @@ pub fn compare(
         return Err(Failure::error(message).with_hint("`git idd trace list` shows how each test ended"));
     }
     let (run, named, mut passing) = match (run, other.run) {
-        (recorded::Run::Native(player), recorded::Run::Native(mut passing)) => {
+        (recorded::ProcessRun::Native(player), recorded::ProcessRun::Native(mut passing)) => {
             rename(player, &mut passing)?;
             let run = Run::read(player).map_err(|error| failed(&error))?;
             let reference = Run::read(&mut passing).map_err(|error| failed(&error))?;
-            (run, None, Walked::new(recorded::Run::Native(passing), reference, None))
+            (run, None, Walked::new(recorded::ProcessRun::Native(passing), reference, None))
         }
-        (recorded::Run::Java(player), recorded::Run::Java(mut passing)) => {
+        (recorded::ProcessRun::Java(player), recorded::ProcessRun::Java(mut passing)) => {
             let (ours, theirs, _) = taken(player, &mut passing)?;
             let ((run, named), (reference, other)) = (ours.into_named(), theirs.into_named());
-            (run, Some(named), Walked::new(recorded::Run::Java(passing), reference, Some(other)))
+            (run, Some(named), Walked::new(recorded::ProcessRun::Java(passing), reference, Some(other)))
         }
         _ => {
             let message = format!("recording {} is of a program in another language", other.name);
@@ -109,5 +109,5 @@ pub fn compare(
     let places = statements.places.into_iter().flatten();
     let lines = places.map(|place| (Arc::from(&*place.file), place.line)).collect();
     let alignment = Alignment::new(&run, passing.outline());
-    Ok(Compared { run, named, passing: Passing { run: passing, alignment }, lines })
+    Ok(PassingComparison { run, named, passing: PassingRun { run: passing, alignment }, lines })
 }

@@ -2,7 +2,7 @@
 
 use crate::certificate;
 use crate::explain::change;
-use crate::explain::change::Lines;
+use crate::explain::change::LinesByPath;
 use idd_world::record::store::Recording;
 use idd_world::repo::graph;
 use idd_world::repo::locate::Location;
@@ -14,7 +14,7 @@ const N_COMMITS: usize = 10;
 /// (held files). None if the history is not there.
 ///
 /// Cost: the difference of two trees.
-pub fn lines(location: &Location, recording: &Recording) -> Lines {
+pub fn lines(location: &Location, recording: &Recording) -> LinesByPath {
     let found = || {
         let store = certificate::store(location).ok()?;
         let repository = store.repository();

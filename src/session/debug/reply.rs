@@ -1,12 +1,12 @@
 //! The language of answers: a letter, and what it is about.
 
-use crate::debug::Reply;
-use crate::debug::seek::{Seek, Target};
-use idd_explain::facts::Facts;
+use crate::debug::PersonReply;
+use crate::debug::seek::{Seek, SeekTarget};
+use idd_explain::facts::StepFacts;
 use idd_explain::feedback::Feedback;
 use idd_report::escape::{Terminal, Untrusted};
 use idd_trace::step::Step;
-use idd_trace::walk::Time;
+use idd_trace::walk::TimeDirection;
 
 /// What can be answered.
 pub const HELP: &str = "\
@@ -34,7 +34,7 @@ fn safe(text: &str) -> String {
 
 /// A value of a step that an answer can be about.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Item {
+pub struct AnsweredItem {
     /// The variable, or the call that returned it.
     pub name: String,
     /// The step that computed it, if the step uses it and some step did.
@@ -46,18 +46,18 @@ pub struct Item {
 }
 
 /// The values that a step uses, then those that it writes.
-pub fn items(facts: &Facts) -> Vec<Item> {
+pub fn items(facts: &StepFacts) -> Vec<AnsweredItem> {
     let range = |name: &str| {
         let access = facts.detail.reads.iter().find(|access| access.named.name == name);
         access.map(|access| (access.address, access.size))
     };
-    let used = facts.used.iter().map(|used| Item {
+    let used = facts.used.iter().map(|used| AnsweredItem {
         name: used.name.clone(),
         maker: used.makers.iter().max().copied().filter(|maker| *maker != Step::START),
         range: range(&used.name),
         is_used: true,
     });
-    let written = facts.detail.writes.iter().map(|write| Item {
+    let written = facts.detail.writes.iter().map(|write| AnsweredItem {
         name: write.named.name.clone(),
         maker: None,
         range: Some((write.address, write.size)),
@@ -67,32 +67,36 @@ pub fn items(facts: &Facts) -> Vec<Item> {
 }
 
 /// Reads an answer; the error says what is wrong with it.
-pub fn reply(text: &str, items: &[Item]) -> Result<Reply, String> {
+pub fn reply(text: &str, items: &[AnsweredItem]) -> Result<PersonReply, String> {
     if let Some(text) = text.strip_prefix('/') {
-        let target = (!text.is_empty()).then(|| Target::Text(text.to_owned()));
-        return Ok(Reply::Seek(Seek { target, time: None }));
+        let target = (!text.is_empty()).then(|| SeekTarget::Text(text.to_owned()));
+        return Ok(PersonReply::Seek(Seek { target, time: None }));
     }
     let mut words = text.split_whitespace();
-    let said = |feedback| Ok(Reply::Said(feedback));
+    let said = |feedback| Ok(PersonReply::Said(feedback));
     let found = match words.next() {
         Some("c" | "correct") => said(Feedback::Correct),
         Some("h" | "here") => said(Feedback::WrongResult),
         Some("p" | "path") => said(Feedback::WrongPath),
         Some("u" | "unclear") => said(Feedback::Unclear),
         Some("w" | "wrong") => wrong(words.by_ref(), items),
-        Some("m" | "missing") => Ok(Reply::Missing),
-        Some("z" | "undo") => Ok(Reply::Undo),
-        Some("q" | "quit") => Ok(Reply::Quit),
+        Some("m" | "missing") => Ok(PersonReply::Missing),
+        Some("z" | "undo") => Ok(PersonReply::Undo),
+        Some("q" | "quit") => Ok(PersonReply::Quit),
         Some("g" | "go") => {
             let rest: Vec<&str> = words.by_ref().collect();
             go(&rest.join(" "))
         }
-        Some("n") => Ok(Reply::Seek(Seek { target: None, time: Some(Time::Forward) })),
-        Some("N") => Ok(Reply::Seek(Seek { target: None, time: Some(Time::Backward) })),
-        Some("]") => Ok(Reply::Seek(Seek { target: Some(Target::Beside), time: Some(Time::Forward) })),
-        Some("[") => Ok(Reply::Seek(Seek { target: Some(Target::Beside), time: Some(Time::Backward) })),
-        Some("<") => history(words.next(), items, Time::Backward),
-        Some(">") => history(words.next(), items, Time::Forward),
+        Some("n") => Ok(PersonReply::Seek(Seek { target: None, time: Some(TimeDirection::Forward) })),
+        Some("N") => Ok(PersonReply::Seek(Seek { target: None, time: Some(TimeDirection::Backward) })),
+        Some("]") => {
+            Ok(PersonReply::Seek(Seek { target: Some(SeekTarget::Beside), time: Some(TimeDirection::Forward) }))
+        }
+        Some("[") => {
+            Ok(PersonReply::Seek(Seek { target: Some(SeekTarget::Beside), time: Some(TimeDirection::Backward) }))
+        }
+        Some("<") => history(words.next(), items, TimeDirection::Backward),
+        Some(">") => history(words.next(), items, TimeDirection::Forward),
         None | Some("?" | "help") => Err(HELP.to_owned()),
         Some(word) => Err(format!("there is no answer {}; ? shows all", safe(word))),
     };
@@ -102,22 +106,22 @@ pub fn reply(text: &str, items: &[Item]) -> Result<Reply, String> {
     }
 }
 
-fn wrong<'w>(words: impl Iterator<Item = &'w str>, items: &[Item]) -> Result<Reply, String> {
+fn wrong<'w>(words: impl Iterator<Item = &'w str>, items: &[AnsweredItem]) -> Result<PersonReply, String> {
     let n_used = items.iter().filter(|item| item.is_used).count();
     let mut wrong = Vec::new();
     for word in words {
         wrong.push(index(word, &items[..n_used], "uses")?);
     }
     match (wrong.is_empty(), n_used) {
-        (false, _) => Ok(Reply::Said(Feedback::WrongValue(wrong))),
-        (true, 1) => Ok(Reply::Said(Feedback::WrongValue(vec![0]))),
+        (false, _) => Ok(PersonReply::Said(Feedback::WrongValue(wrong))),
+        (true, 1) => Ok(PersonReply::Said(Feedback::WrongValue(vec![0]))),
         (true, 0) => Err("the step uses no value; `h` says that what it computes is wrong".to_owned()),
         (true, _) => Err("which value is wrong? `w 1` is the first one".to_owned()),
     }
 }
 
 /// The value of a number from 1, or of a name that only one has.
-fn index(word: &str, items: &[Item], does: &str) -> Result<usize, String> {
+fn index(word: &str, items: &[AnsweredItem], does: &str) -> Result<usize, String> {
     let number = word.parse::<usize>().ok().and_then(|number| number.checked_sub(1));
     if let Some(number) = number.filter(|number| *number < items.len()) {
         return Ok(number);
@@ -137,23 +141,23 @@ fn index(word: &str, items: &[Item], does: &str) -> Result<usize, String> {
 }
 
 /// Where `g` goes: `36`, `a.c:15`, `larger`.
-fn go(text: &str) -> Result<Reply, String> {
+fn go(text: &str) -> Result<PersonReply, String> {
     if let Ok(step) = text.trim_start_matches('#').parse() {
-        return Ok(Reply::Jump(Step(step)));
+        return Ok(PersonReply::Jump(Step(step)));
     }
     let line = text.rsplit_once(':').and_then(|(file, line)| Some((file, line.parse().ok()?)));
     let target = match line {
-        Some((file, line)) if !file.is_empty() => Target::Line(file.trim_start_matches("./").to_owned(), line),
+        Some((file, line)) if !file.is_empty() => SeekTarget::Line(file.trim_start_matches("./").to_owned(), line),
         _ if !text.is_empty() && !text.starts_with(|first: char| first.is_ascii_digit() || first == '-') => {
-            Target::Function(text.trim_end_matches("()").to_owned())
+            SeekTarget::Function(text.trim_end_matches("()").to_owned())
         }
         _ => return Err("which step? `g 12` goes to step 12, `g a.c:15` to a line, `g main` to a function".to_owned()),
     };
-    Ok(Reply::Seek(Seek { target: Some(target), time: None }))
+    Ok(PersonReply::Seek(Seek { target: Some(target), time: None }))
 }
 
 /// The step that wrote a value, or that writes it next.
-fn history(word: Option<&str>, items: &[Item], time: Time) -> Result<Reply, String> {
+fn history(word: Option<&str>, items: &[AnsweredItem], time: TimeDirection) -> Result<PersonReply, String> {
     let found = match word {
         Some(word) => index(word, items, "uses and gives")?,
         None if items.len() == 1 => 0,
@@ -161,10 +165,10 @@ fn history(word: Option<&str>, items: &[Item], time: Time) -> Result<Reply, Stri
     };
     let item = &items[found];
     match (item.maker, item.range) {
-        (Some(maker), _) if time == Time::Backward => Ok(Reply::Jump(maker)),
+        (Some(maker), _) if time == TimeDirection::Backward => Ok(PersonReply::Jump(maker)),
         (_, Some((address, size))) => {
-            let target = Some(Target::Write(item.name.clone(), address, size));
-            Ok(Reply::Seek(Seek { target, time: Some(time) }))
+            let target = Some(SeekTarget::Write(item.name.clone(), address, size));
+            Ok(PersonReply::Seek(Seek { target, time: Some(time) }))
         }
         _ => Err(format!("{} is in no variable that could be followed", safe(&item.name))),
     }
@@ -190,8 +194,8 @@ mod tests {
         assert_eq!(message, format!("there is no answer {}...; ? shows all", "x".repeat(80)));
     }
 
-    fn items(names: &[&str]) -> Vec<Item> {
-        let one = |name: &&str| Item { name: (*name).to_owned(), maker: None, range: None, is_used: true };
+    fn items(names: &[&str]) -> Vec<AnsweredItem> {
+        let one = |name: &&str| AnsweredItem { name: (*name).to_owned(), maker: None, range: None, is_used: true };
         names.iter().map(one).collect()
     }
 
@@ -199,45 +203,45 @@ mod tests {
     fn answers_are_letters_and_values_are_numbers_or_names() {
         let names = items(&["n", "p->x", "f()"]);
         let said = |text: &str| reply(text, &names).unwrap();
-        assert_eq!(said("c"), Reply::Said(Feedback::Correct));
-        assert_eq!(said("h"), Reply::Said(Feedback::WrongResult));
-        assert_eq!(said("w 2 f()"), Reply::Said(Feedback::WrongValue(vec![1, 2])));
-        assert_eq!(said("w p->x"), Reply::Said(Feedback::WrongValue(vec![1])));
-        assert_eq!(said("g #12"), Reply::Jump(Step(12)));
-        assert_eq!(said("undo"), Reply::Undo);
+        assert_eq!(said("c"), PersonReply::Said(Feedback::Correct));
+        assert_eq!(said("h"), PersonReply::Said(Feedback::WrongResult));
+        assert_eq!(said("w 2 f()"), PersonReply::Said(Feedback::WrongValue(vec![1, 2])));
+        assert_eq!(said("w p->x"), PersonReply::Said(Feedback::WrongValue(vec![1])));
+        assert_eq!(said("g #12"), PersonReply::Jump(Step(12)));
+        assert_eq!(said("undo"), PersonReply::Undo);
         let twice = Err("several values are called f(): give a number, 1 or 3".to_owned());
         assert_eq!(reply("w f()", &items(&["f()", "n", "f()"])), twice);
         assert_eq!(reply("x", &names), Err("there is no answer x; ? shows all".to_owned()));
-        assert_eq!(reply("w", &items(&["n"])), Ok(Reply::Said(Feedback::WrongValue(vec![0]))));
+        assert_eq!(reply("w", &items(&["n"])), Ok(PersonReply::Said(Feedback::WrongValue(vec![0]))));
     }
 
     #[test]
     fn lines_functions_and_texts_are_gone_to() {
         let seek = |text: &str| match reply(text, &[]).unwrap() {
-            Reply::Seek(Seek { target, time }) => (target, time),
+            PersonReply::Seek(Seek { target, time }) => (target, time),
             other => panic!("{other:?}"),
         };
-        assert_eq!(seek("g ./src/a.c:15"), (Some(Target::Line("src/a.c".to_owned(), 15)), None));
-        assert_eq!(seek("g larger()"), (Some(Target::Function("larger".to_owned())), None));
-        assert_eq!(seek("g List::add"), (Some(Target::Function("List::add".to_owned())), None));
-        assert_eq!(seek("/n = 3"), (Some(Target::Text("n = 3".to_owned())), None));
-        assert_eq!(seek("n"), (None, Some(Time::Forward)));
-        assert_eq!(seek("N"), (None, Some(Time::Backward)));
-        assert_eq!(seek("["), (Some(Target::Beside), Some(Time::Backward)));
+        assert_eq!(seek("g ./src/a.c:15"), (Some(SeekTarget::Line("src/a.c".to_owned(), 15)), None));
+        assert_eq!(seek("g larger()"), (Some(SeekTarget::Function("larger".to_owned())), None));
+        assert_eq!(seek("g List::add"), (Some(SeekTarget::Function("List::add".to_owned())), None));
+        assert_eq!(seek("/n = 3"), (Some(SeekTarget::Text("n = 3".to_owned())), None));
+        assert_eq!(seek("n"), (None, Some(TimeDirection::Forward)));
+        assert_eq!(seek("N"), (None, Some(TimeDirection::Backward)));
+        assert_eq!(seek("["), (Some(SeekTarget::Beside), Some(TimeDirection::Backward)));
     }
 
     #[test]
     fn a_value_is_followed_to_the_steps_that_write_it() {
         let mut items = items(&["n", "f()"]);
-        items[0] = Item { maker: Some(Step(7)), range: Some((64, 4)), ..items[0].clone() };
-        items.push(Item { name: "m".to_owned(), maker: None, range: Some((80, 8)), is_used: false });
-        assert_eq!(reply("< n", &items), Ok(Reply::Jump(Step(7))));
+        items[0] = AnsweredItem { maker: Some(Step(7)), range: Some((64, 4)), ..items[0].clone() };
+        items.push(AnsweredItem { name: "m".to_owned(), maker: None, range: Some((80, 8)), is_used: false });
+        assert_eq!(reply("< n", &items), Ok(PersonReply::Jump(Step(7))));
         let seek = |name: &str, address, size, time| {
-            let target = Some(Target::Write(name.to_owned(), address, size));
-            Ok(Reply::Seek(Seek { target, time: Some(time) }))
+            let target = Some(SeekTarget::Write(name.to_owned(), address, size));
+            Ok(PersonReply::Seek(Seek { target, time: Some(time) }))
         };
-        assert_eq!(reply("> 1", &items), seek("n", 64, 4, Time::Forward));
-        assert_eq!(reply("< m", &items), seek("m", 80, 8, Time::Backward));
+        assert_eq!(reply("> 1", &items), seek("n", 64, 4, TimeDirection::Forward));
+        assert_eq!(reply("< m", &items), seek("m", 80, 8, TimeDirection::Backward));
         assert_eq!(reply("< f()", &items), Err("f() is in no variable that could be followed".to_owned()));
         assert_eq!(reply("<", &items), Err("which value? `< 1` goes to the step that wrote the first one".to_owned()));
         assert_eq!(reply("> x", &items), Err("the step uses and gives no value x".to_owned()));

@@ -1,18 +1,18 @@
 //! Goes to a step of the run that is not recommended: by its line, its function, the text of a value, or what it writes.
 
-use crate::debug::calls::{Calls, Siblings};
-use crate::debug::walked::Wanted;
-use crate::debug::{Person, Walk};
+use crate::debug::any_run::SearchTarget;
+use crate::debug::calls::{CallIndex, Siblings};
+use crate::debug::{DebugWalk, StepJudge};
 use crate::failure::Failure;
 use crate::recorded::failed;
-use idd_explain::feedback::table::Table;
+use idd_explain::feedback::table::StepTable;
 use idd_trace::step::Step;
-use idd_trace::walk::{Sought, Time};
+use idd_trace::walk::{SearchOutcome, TimeDirection};
 use std::time::Instant;
 
 /// What a person goes to.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Target {
+pub enum SeekTarget {
     /// A run of a line: the file, as a whole or as its last part; and the number of the line.
     Line(String, u32),
     /// A call of a function.
@@ -29,14 +29,14 @@ pub enum Target {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Seek {
     /// What is gone to; `None` for the same as the last time.
-    pub target: Option<Target>,
+    pub target: Option<SeekTarget>,
     /// The direction; `None` for forward, and backward if nothing is there.
-    pub time: Option<Time>,
+    pub time: Option<TimeDirection>,
 }
 
 /// What was found.
 #[derive(Debug, Default)]
-pub struct Found {
+pub struct SeekResult {
     /// The step; `None` if nothing was.
     pub step: Option<Step>,
     /// What a person should know.
@@ -45,35 +45,35 @@ pub struct Found {
 
 /// Goes to steps, and remembers to which ones last.
 #[derive(Debug, Default)]
-pub struct Seeker {
+pub struct StepSeeker {
     /// What was counted.
     pub siblings: Siblings,
-    last: Option<Target>,
+    last: Option<SeekTarget>,
     /// Where the last search was stopped, its direction, and the step from which it began.
-    stopped: Option<(Step, Time, Step)>,
+    stopped: Option<(Step, TimeDirection, Step)>,
 }
 
-impl Seeker {
+impl StepSeeker {
     /// Goes from a step to another one.
     ///
     /// Cost: for a line, a function and an iteration a look at each step in between; for a text or a write, plays these steps,
     /// until `person` stops it.
     pub fn seek(
         &mut self,
-        walk: &mut Walk,
+        walk: &mut DebugWalk,
         Seek { target, time }: Seek,
         from: Step,
-        person: &mut dyn Person,
-    ) -> Result<Found, Failure> {
+        person: &mut dyn StepJudge,
+    ) -> Result<SeekResult, Failure> {
         let stopped = self.stopped.take().filter(|_| target.is_none());
         let Some(target) = target.or_else(|| self.last.clone()) else {
             let note = Some("nothing was searched for yet".to_owned());
-            return Ok(Found { step: None, note });
+            return Ok(SeekResult { step: None, note });
         };
         self.last = Some(target.clone());
         let directions = match time {
             Some(time) => vec![time],
-            None => vec![Time::Forward, Time::Backward],
+            None => vec![TimeDirection::Forward, TimeDirection::Backward],
         };
         for direction in &directions {
             // A search that was stopped goes on where it was.
@@ -82,37 +82,37 @@ impl Seeker {
                 _ => from,
             };
             match self.find(walk, &target, (begin, *direction), person)? {
-                Sought::Found(step) => {
-                    let is_other_way = time.is_none() && *direction == Time::Backward;
+                SearchOutcome::Found(step) => {
+                    let is_other_way = time.is_none() && *direction == TimeDirection::Backward;
                     let note = is_other_way
-                        .then(|| format!("{}: this is the last one before", nothing(&target, Time::Forward)));
-                    return Ok(Found { step: Some(step), note });
+                        .then(|| format!("{}: this is the last one before", nothing(&target, TimeDirection::Forward)));
+                    return Ok(SeekResult { step: Some(step), note });
                 }
-                Sought::Stopped(step) => {
+                SearchOutcome::Stopped(step) => {
                     self.stopped = Some((step, *direction, from));
-                    let key = if *direction == Time::Forward { 'n' } else { 'N' };
+                    let key = if *direction == TimeDirection::Forward { 'n' } else { 'N' };
                     let note = format!("stopped at step {}, nothing found yet: {key} goes on", step.0);
-                    return Ok(Found { step: None, note: Some(note) });
+                    return Ok(SeekResult { step: None, note: Some(note) });
                 }
-                Sought::Nothing => {}
+                SearchOutcome::Nothing => {}
             }
         }
         let note = match time {
             Some(time) => nothing(&target, time),
             None => nowhere(&target),
         };
-        Ok(Found { step: None, note: Some(note) })
+        Ok(SeekResult { step: None, note: Some(note) })
     }
 
     fn find(
         &self,
-        walk: &mut Walk,
-        target: &Target,
-        (from, time): (Step, Time),
-        person: &mut dyn Person,
-    ) -> Result<Sought, Failure> {
+        walk: &mut DebugWalk,
+        target: &SeekTarget,
+        (from, time): (Step, TimeDirection),
+        person: &mut dyn StepJudge,
+    ) -> Result<SearchOutcome, Failure> {
         let wanted = match target {
-            Target::Line(file, line) => {
+            SeekTarget::Line(file, line) => {
                 let statements = &walk.statements;
                 let is_wanted: Vec<bool> = statements
                     .places
@@ -126,7 +126,7 @@ impl Seeker {
                 };
                 return Ok(scan(&walk.table, (from, time), &is_line));
             }
-            Target::Function(name) => {
+            SeekTarget::Function(name) => {
                 let is_wanted: Vec<bool> =
                     walk.statements.functions.iter().map(|function| is_function(function, name)).collect();
                 let entries = &walk.run.outline().entries;
@@ -135,12 +135,12 @@ impl Seeker {
                 };
                 return Ok(scan(&walk.table, (from, time), &is_entry));
             }
-            Target::Beside => {
+            SeekTarget::Beside => {
                 let found = self.calls(walk).beside(from, time).map(|step| walk.table.shown(step));
-                return Ok(found.map_or(Sought::Nothing, Sought::Found));
+                return Ok(found.map_or(SearchOutcome::Nothing, SearchOutcome::Found));
             }
-            Target::Text(text) => Wanted::Text(text),
-            Target::Write(name, address, size) => Wanted::Write(name, (*address, *size)),
+            SeekTarget::Text(text) => SearchTarget::Text(text),
+            SeekTarget::Write(name, address, size) => SearchTarget::Write(name, (*address, *size)),
         };
         let begin = Instant::now();
         let table = &walk.table;
@@ -150,22 +150,29 @@ impl Seeker {
     }
 
     /// The calls and loops of a walk.
-    pub fn calls<'c>(&'c self, walk: &'c Walk) -> Calls<'c> {
-        Calls { table: &walk.table, run: walk.run.outline(), statements: &walk.statements, siblings: &self.siblings }
+    pub fn calls<'c>(&'c self, walk: &'c DebugWalk) -> CallIndex<'c> {
+        CallIndex {
+            table: &walk.table,
+            run: walk.run.outline(),
+            statements: &walk.statements,
+            siblings: &self.siblings,
+        }
     }
 }
 
 /// The nearest step in a direction that a person looks at for one that is wanted.
-fn scan(table: &Table, (from, time): (Step, Time), is_wanted: &dyn Fn(Step) -> bool) -> Sought {
+fn scan(table: &StepTable, (from, time): (Step, TimeDirection), is_wanted: &dyn Fn(Step) -> bool) -> SearchOutcome {
     let n_steps = u32::try_from(table.shown.len()).unwrap_or(u32::MAX);
     let found = match time {
-        Time::Forward => (from.0 + 1..n_steps).map(Step).find(|step| is_wanted(*step) && table.shown(*step) > from),
-        Time::Backward => (1..n_steps.min(from.0.saturating_add(1)))
+        TimeDirection::Forward => {
+            (from.0 + 1..n_steps).map(Step).find(|step| is_wanted(*step) && table.shown(*step) > from)
+        }
+        TimeDirection::Backward => (1..n_steps.min(from.0.saturating_add(1)))
             .rev()
             .map(Step)
             .find(|step| is_wanted(*step) && table.shown(*step) < from),
     };
-    found.map_or(Sought::Nothing, |step| Sought::Found(table.shown(step)))
+    found.map_or(SearchOutcome::Nothing, |step| SearchOutcome::Found(table.shown(step)))
 }
 
 /// Whether the name of a file is this one, or ends with it after a slash.
@@ -181,25 +188,25 @@ fn is_function(function: &str, name: &str) -> bool {
     !name.is_empty() && (function == name || bare == name || inner(bare) || inner(function))
 }
 
-fn named(target: &Target) -> String {
+fn named(target: &SeekTarget) -> String {
     match target {
-        Target::Line(file, line) => format!("run of {file}:{line}"),
-        Target::Function(name) => format!("call of {name}"),
-        Target::Text(text) => format!("match of /{text}"),
-        Target::Write(name, ..) => format!("write of {name}"),
-        Target::Beside => "iteration or call of the same line".to_owned(),
+        SeekTarget::Line(file, line) => format!("run of {file}:{line}"),
+        SeekTarget::Function(name) => format!("call of {name}"),
+        SeekTarget::Text(text) => format!("match of /{text}"),
+        SeekTarget::Write(name, ..) => format!("write of {name}"),
+        SeekTarget::Beside => "iteration or call of the same line".to_owned(),
     }
 }
 
-fn nothing(target: &Target, time: Time) -> String {
-    let when = if time == Time::Forward { "later" } else { "earlier" };
+fn nothing(target: &SeekTarget, time: TimeDirection) -> String {
+    let when = if time == TimeDirection::Forward { "later" } else { "earlier" };
     format!("no {when} {}", named(target))
 }
 
 /// What is said if there is nothing in the whole run.
-fn nowhere(target: &Target) -> String {
+fn nowhere(target: &SeekTarget) -> String {
     let hint = match target {
-        Target::Function(name) => format!("; /{name} looks at functions of libraries, too"),
+        SeekTarget::Function(name) => format!("; /{name} looks at functions of libraries, too"),
         _ => String::new(),
     };
     format!("no {} before or after this step{hint}", named(target))
@@ -222,22 +229,22 @@ mod tests {
     fn lines_are_found_in_both_directions_by_the_steps_that_are_shown() {
         let (table, run, _) = example();
         let is_entry = |step: Step| run.entries[step.0 as usize];
-        let find = |from: u32, time: Time| scan(&table, (Step(from), time), &is_entry);
+        let find = |from: u32, time: TimeDirection| scan(&table, (Step(from), time), &is_entry);
         // An entry is shown as its call, and the call that one stands at is not found again.
-        assert_eq!(find(1, Time::Forward), Sought::Found(Step(2)));
-        assert_eq!(find(2, Time::Forward), Sought::Found(Step(6)));
-        assert_eq!(find(6, Time::Forward), Sought::Nothing);
-        assert_eq!(find(10, Time::Backward), Sought::Found(Step(6)));
-        assert_eq!(find(6, Time::Backward), Sought::Found(Step(2)));
-        assert_eq!(find(2, Time::Backward), Sought::Nothing);
+        assert_eq!(find(1, TimeDirection::Forward), SearchOutcome::Found(Step(2)));
+        assert_eq!(find(2, TimeDirection::Forward), SearchOutcome::Found(Step(6)));
+        assert_eq!(find(6, TimeDirection::Forward), SearchOutcome::Nothing);
+        assert_eq!(find(10, TimeDirection::Backward), SearchOutcome::Found(Step(6)));
+        assert_eq!(find(6, TimeDirection::Backward), SearchOutcome::Found(Step(2)));
+        assert_eq!(find(2, TimeDirection::Backward), SearchOutcome::Nothing);
     }
 
     #[test]
     fn what_is_not_found_is_named() {
-        let line = Target::Line("a.c".to_owned(), 7);
-        assert_eq!(nothing(&line, Time::Forward), "no later run of a.c:7");
+        let line = SeekTarget::Line("a.c".to_owned(), 7);
+        assert_eq!(nothing(&line, TimeDirection::Forward), "no later run of a.c:7");
         assert_eq!(nowhere(&line), "no run of a.c:7 before or after this step");
-        let call = Target::Function("f".to_owned());
+        let call = SeekTarget::Function("f".to_owned());
         assert_eq!(nowhere(&call), "no call of f before or after this step; /f looks at functions of libraries, too");
     }
 }

@@ -8,14 +8,14 @@ use std::{fs, thread};
 
 use idd_explain::align::Alignment;
 use idd_trace::container::Trace;
-use idd_trace::instrument::segment::Grain;
+use idd_trace::instrument::segment::SegmentGrain;
 use idd_trace::native::assemble::assemble;
-use idd_trace::native::play::Player;
+use idd_trace::native::play::NativePlayer;
 use idd_trace::run::Run;
 use idd_trace::step::Step;
 use idd_world::process;
 use idd_world::record::build::BuildDirectory;
-use idd_world::record::control::{Control, Test, process_of};
+use idd_world::record::control::{ForkTest, ParkControl, process_of};
 use idd_world::record::shim::built;
 use idd_world::record::store;
 
@@ -104,10 +104,10 @@ int main(int argc, char **argv)
 "#;
 
 /// A run of the program with this argument.
-fn run(place: &Path, build: &BuildDirectory, argument: &str) -> (Player, Run) {
+fn run(place: &Path, build: &BuildDirectory, argument: &str) -> (NativePlayer, Run) {
     let scratch = place.join("scratch");
     fs::create_dir_all(&scratch).unwrap();
-    let control = Control::new(&place.join("control")).unwrap();
+    let control = ParkControl::new(&place.join("control")).unwrap();
     let environment = control.variables_at_start(&scratch);
     let (directory, argument) = (place.to_owned(), OsString::from(argument));
     let program = place.join("a");
@@ -116,7 +116,7 @@ fn run(place: &Path, build: &BuildDirectory, argument: &str) -> (Player, Run) {
     });
     let limit = Duration::from_secs(60);
     let mut parked = control.wait_at_most(limit, &|| false).unwrap().expect("the program parks at once");
-    let whole = Test {
+    let whole = ForkTest {
         patches: Vec::new(),
         stop: None,
         switch: None,
@@ -133,7 +133,7 @@ fn run(place: &Path, build: &BuildDirectory, argument: &str) -> (Player, Run) {
     let trace = Trace::open(Box::new(Cursor::new(bytes))).unwrap();
     parked.go().unwrap();
     running.join().unwrap();
-    let mut player = Player::new(trace, store::units_at(place, &units)).unwrap();
+    let mut player = NativePlayer::new(trace, store::units_at(place, &units)).unwrap();
     let run = Run::read(&mut player).unwrap();
     (player, run)
 }
@@ -141,7 +141,7 @@ fn run(place: &Path, build: &BuildDirectory, argument: &str) -> (Player, Run) {
 #[test]
 fn indices_are_unique_and_alignments_keep_the_order() {
     let place = tempfile::tempdir().unwrap();
-    let build = built(place.path(), PROGRAM, Grain::Statement);
+    let build = built(place.path(), PROGRAM, SegmentGrain::Statement);
 
     let (_, short) = run(place.path(), &build, "9");
     let (_, same) = run(place.path(), &build, "9");

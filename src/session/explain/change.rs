@@ -5,7 +5,7 @@ use crate::explain::expanded;
 use crate::explain::model::Pair;
 use crate::failure::Failure;
 use idd_base::revision::TreeId;
-use idd_report::chain::{Part, Was};
+use idd_report::chain::{LoopPart, Was};
 use idd_report::patch;
 use idd_world::repo::locate::Location;
 use idd_world::repo::source;
@@ -16,13 +16,13 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 const C_FILES: [&str; 8] = [".c", ".h", ".cc", ".cpp", ".cxx", ".hpp", ".hh", ".inc"];
 
 /// Lines by path.
-pub type Lines = BTreeMap<String, BTreeSet<u32>>;
+pub type LinesByPath = BTreeMap<String, BTreeSet<u32>>;
 
 /// The lines that are new or other in the failing version, and those that expand a macro whose definition is; where it only lacks lines, those around the gap, up to the next
 /// ones that say something.
 ///
 /// Cost: if a macro changed, reads each C file of the failing version.
-pub fn lines(location: &Location, pair: &Pair) -> Result<Lines, Failure> {
+pub fn lines(location: &Location, pair: &Pair) -> Result<LinesByPath, Failure> {
     let store = certificate::store(location)?;
     let (patch, _) = store.patch(pair.reference, pair.failing.0)?;
     let patch = String::from_utf8_lossy(&patch);
@@ -39,14 +39,14 @@ pub fn lines(location: &Location, pair: &Pair) -> Result<Lines, Failure> {
 }
 
 /// The lines of the reference that the failing version lacks or has otherwise.
-pub fn gone(location: &Location, pair: &Pair) -> Result<Lines, Failure> {
+pub fn gone(location: &Location, pair: &Pair) -> Result<LinesByPath, Failure> {
     let (patch, _) = certificate::store(location)?.patch(pair.failing.0, pair.reference)?;
     Ok(of_patch(&String::from_utf8_lossy(&patch)))
 }
 
 /// Lines of the patch between two that both versions have.
 #[derive(Debug, Default, PartialEq, Eq)]
-struct Group {
+struct PatchGroup {
     path: String,
     old: Vec<String>,
     new: Vec<String>,
@@ -56,7 +56,7 @@ struct Group {
 
 /// What the reference has in the place of changed lines.
 #[derive(Debug, Default)]
-pub struct Replaced(Vec<Group>);
+pub struct ReferenceLines(Vec<PatchGroup>);
 
 /// Lines so far from a gap still stand beside it.
 const BESIDE: u32 = 3;
@@ -67,7 +67,7 @@ const MAX_CODE: usize = 120;
 /// How lines of a comment begin.
 const COMMENTS: [&str; 4] = ["//", "/*", "* ", "*/"];
 
-impl Replaced {
+impl ReferenceLines {
     /// Of the change between two versions.
     pub fn new(location: &Location, pair: &Pair) -> Result<Self, Failure> {
         let (patch, _) = certificate::store(location)?.patch(pair.reference, pair.failing.0)?;
@@ -77,7 +77,7 @@ impl Replaced {
     fn of_patch(patch: &str) -> Self {
         let mut groups = Vec::new();
         let (mut name, mut at) = (String::new(), 0_u32);
-        let mut group = Group::default();
+        let mut group = PatchGroup::default();
         for line in patch.lines().chain([" "]) {
             if let Some(text) = line.strip_prefix('-').filter(|_| !line.starts_with("--- ")) {
                 group.old.push(text.to_owned());
@@ -90,7 +90,7 @@ impl Replaced {
             let found = std::mem::take(&mut group);
             if !(found.old.is_empty() && found.new.is_empty()) {
                 let n_new = u32::try_from(found.new.len()).unwrap_or(0);
-                groups.push(Group { path: name.clone(), first: at, ..found });
+                groups.push(PatchGroup { path: name.clone(), first: at, ..found });
                 at = at.saturating_add(n_new);
             }
             if let Some(file) = line.strip_prefix("+++ ") {
@@ -106,11 +106,11 @@ impl Replaced {
     }
 
     /// The lines of the failing version in whose place the reference has more code.
-    pub fn thinned(&self) -> Lines {
+    pub fn thinned(&self) -> LinesByPath {
         let n_code = |lines: &[String]| {
             expanded::code(&lines.join("\n")).filter(|line| line.contains(char::is_alphanumeric)).count()
         };
-        let mut found = Lines::new();
+        let mut found = LinesByPath::new();
         for group in self.0.iter().filter(|group| !group.new.is_empty() && n_code(&group.old) > n_code(&group.new)) {
             let n_lines = u32::try_from(group.new.len()).unwrap_or(0);
             found.entry(group.path.clone()).or_default().extend(group.first..group.first + n_lines);
@@ -135,7 +135,7 @@ impl Replaced {
             let index = line.checked_sub(group.first)? as usize;
             (index < group.new.len()).then_some((group, index))
         });
-        if let Some((Group { old, new, .. }, index)) = of_line {
+        if let Some((PatchGroup { old, new, .. }, index)) = of_line {
             let text = if old.len() == new.len() { code(&old[index..=index]) } else { code(old) };
             return Some(if text.is_empty() { Was::Nothing } else { Was::Other(text.as_str().into()) });
         }
@@ -152,8 +152,8 @@ fn path(header: &str) -> String {
 }
 
 /// The lines of the newer version that a patch touches; beside a gap, the lines around it.
-pub fn of_patch(patch: &str) -> Lines {
-    let mut lines = Lines::new();
+pub fn of_patch(patch: &str) -> LinesByPath {
+    let mut lines = LinesByPath::new();
     let (mut name, mut at, mut left) = (String::new(), 0_u32, (0_u32, 0_u32));
     let mut gap: Option<u32> = None;
     let mut last = 0;
@@ -208,13 +208,13 @@ pub fn of_patch(patch: &str) -> Lines {
 }
 
 /// The sources of a tree.
-pub struct Sources {
+pub struct TreeSources {
     store: TreeStore,
     tree: TreeId,
     files: HashMap<String, Option<(String, Vec<String>)>>,
 }
 
-impl Sources {
+impl TreeSources {
     /// Those of a tree.
     pub fn new(location: &Location, tree: TreeId) -> Result<Self, Failure> {
         Ok(Self { store: certificate::store(location)?, tree, files: HashMap::new() })
@@ -236,12 +236,12 @@ impl Sources {
     }
 
     /// The line of a declaration that a change touches: its own, or one of its initial value.
-    pub fn touched(&mut self, name: &str, line: u32, changed: &Lines) -> u32 {
+    pub fn touched(&mut self, name: &str, line: u32, changed: &LinesByPath) -> u32 {
         self.touched_until(&[';'], name, line, changed)
     }
 
     /// The same for a statement that goes on to the first line that ends with one of these.
-    pub fn touched_until(&mut self, ends: &[char], name: &str, line: u32, changed: &Lines) -> u32 {
+    pub fn touched_until(&mut self, ends: &[char], name: &str, line: u32, changed: &LinesByPath) -> u32 {
         let Some((path, lines)) = self.file(name) else { return line };
         let Some(touched) = changed.get(path) else { return line };
         let begin = (line as usize).saturating_sub(1);
@@ -252,7 +252,7 @@ impl Sources {
     }
 
     /// The part of the head of a `for` at a column of a line; `None` if the head is not on one line.
-    pub fn part(&mut self, name: &str, line: u32, column: u32) -> Option<Part> {
+    pub fn part(&mut self, name: &str, line: u32, column: u32) -> Option<LoopPart> {
         let text = self.file(name)?.1.get((line as usize).checked_sub(1)?)?;
         part_of_for(text, (column as usize).checked_sub(1)?)
     }
@@ -276,7 +276,7 @@ impl Sources {
 
 /// The part of the head of a `for` that contains the byte `at` of a line; of nested heads, the innermost. `None` if no head
 /// contains it, or if the head does not end on this line.
-fn part_of_for(text: &str, at: usize) -> Option<Part> {
+fn part_of_for(text: &str, at: usize) -> Option<LoopPart> {
     let is_word = |byte: Option<&u8>| byte.is_some_and(|byte| byte.is_ascii_alphanumeric() || *byte == b'_');
     let bytes = text.as_bytes();
     let is_keyword =
@@ -285,13 +285,13 @@ fn part_of_for(text: &str, at: usize) -> Option<Part> {
     // What decides stands at the word.
     let part = |begin: usize| match at.checked_sub(begin + 3) {
         Some(at) => part_of_head(&bytes[begin + 3..], at),
-        None => (at == begin).then_some(Part::Condition),
+        None => (at == begin).then_some(LoopPart::Condition),
     };
     heads.filter_map(part).last()
 }
 
 /// The same for the text behind the word.
-fn part_of_head(head: &[u8], at: usize) -> Option<Part> {
+fn part_of_head(head: &[u8], at: usize) -> Option<LoopPart> {
     let (mut depth, mut n_parts, mut found) = (0_u32, 0, None);
     let mut quote = None;
     for (index, byte) in head.iter().enumerate() {
@@ -306,9 +306,9 @@ fn part_of_head(head: &[u8], at: usize) -> Option<Part> {
                 depth = depth.checked_sub(1)?;
                 if depth == 0 {
                     return match (n_parts, found?) {
-                        (2, 0) => Some(Part::Start),
-                        (2, 1) => Some(Part::Condition),
-                        (2, 2) => Some(Part::Increment),
+                        (2, 0) => Some(LoopPart::Start),
+                        (2, 1) => Some(LoopPart::Condition),
+                        (2, 2) => Some(LoopPart::Increment),
                         _ => None,
                     };
                 }
@@ -343,19 +343,19 @@ mod tests {
         let expected = [("caf\u{fffd}.c", 1), ("nl\nx.c", 3), ("sp ace.c", 7)];
         let expected = expected.map(|(path, line)| (path.to_owned(), BTreeSet::from([line])));
         assert_eq!(lines, BTreeMap::from(expected));
-        assert_eq!(Replaced::of_patch(patch).thinned()["nl\nx.c"], BTreeSet::from([3]));
+        assert_eq!(ReferenceLines::of_patch(patch).thinned()["nl\nx.c"], BTreeSet::from([3]));
     }
 
     #[test]
     fn lines_in_whose_place_there_was_more_code_are_thinned() {
         let patch = "--- a/x.c\n+++ b/x.c\n@@ -3,5 +3,5 @@\n a;\n-goto end;\n+/* goto end; */\n b;\n-c = 1;\n+c = 2;\n d;\n@@ -20,2 +20,1 @@\n-e;\n-f;\n+g;\n";
-        assert_eq!(Replaced::of_patch(patch).thinned()["x.c"], BTreeSet::from([4, 20]));
+        assert_eq!(ReferenceLines::of_patch(patch).thinned()["x.c"], BTreeSet::from([4, 20]));
     }
 
     #[test]
     fn what_the_reference_has_at_a_changed_line() {
         let patch = "--- a/x.c\n+++ b/x.c\n@@ -3,7 +3,6 @@\n a;\n-b = 1;\n-c = 1;\n+b = 2;\n+c = 2;\n d;\n e;\n-goto end;\n }\n@@ -20,2 +19,3 @@\n f;\n+g;\n h;\n@@ -30,2 +30,1 @@\n-i;\n-j;\n+k;\n";
-        let replaced = Replaced::of_patch(patch);
+        let replaced = ReferenceLines::of_patch(patch);
         let at = |line| replaced.at("x.c", line);
         assert_eq!(at(4), Some(Was::Other("b = 1".into())));
         assert_eq!(at(5), Some(Was::Other("c = 1".into())));
@@ -373,7 +373,7 @@ mod tests {
         let patch = format!(
             "--- a/x.c\n+++ b/x.c\n@@ -3,5 +3,3 @@\n a;\n-// Why.\n-/* Why.\n- * Not. */\n-b = 1;\n+b = 2;\n c;\n@@ -20,1 +18,1 @@\n-{long};\n+y;\n"
         );
-        let replaced = Replaced::of_patch(&patch);
+        let replaced = ReferenceLines::of_patch(&patch);
         assert_eq!(replaced.at("x.c", 4), Some(Was::Other("b = 1".into())));
         assert_eq!(replaced.at("x.c", 18), Some(Was::Other(format!("{}...", &long[1..]).as_str().into())));
     }
@@ -382,12 +382,12 @@ mod tests {
     fn the_parts_of_a_head_are_told_apart() {
         let text = "    for (int i = f(a, ';'); i < n && a[i]; i += g(2)) sum += i; for (;;) {";
         let part = |what: &str| part_of_for(text, text.find(what).unwrap());
-        assert_eq!(part("i = f"), Some(Part::Start));
-        assert_eq!(part("i < n"), Some(Part::Condition));
-        assert_eq!(part("a[i]"), Some(Part::Condition));
-        assert_eq!(part("i += g"), Some(Part::Increment));
-        assert_eq!(part("g(2)"), Some(Part::Increment));
-        assert_eq!(part("for (int"), Some(Part::Condition));
+        assert_eq!(part("i = f"), Some(LoopPart::Start));
+        assert_eq!(part("i < n"), Some(LoopPart::Condition));
+        assert_eq!(part("a[i]"), Some(LoopPart::Condition));
+        assert_eq!(part("i += g"), Some(LoopPart::Increment));
+        assert_eq!(part("g(2)"), Some(LoopPart::Increment));
+        assert_eq!(part("for (int"), Some(LoopPart::Condition));
         assert_eq!(part("sum"), None);
         assert_eq!(part_of_for("    before(i; j; k)", 11), None);
         assert_eq!(part_of_for("    for (i = 0; i < n;", 9), None, "the head goes on in the next line");

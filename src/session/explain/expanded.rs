@@ -5,7 +5,7 @@
 //! initial value; what they change are the lines that mention them. Names are compared as words of the text outside of
 //! comments and literals: scopes are not resolved, except that a declaration inside a function ends with it.
 
-use crate::explain::change::Lines;
+use crate::explain::change::LinesByPath;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The macros whose definitions a patch changes.
@@ -60,7 +60,7 @@ pub fn close<'t>(macros: &mut BTreeSet<String>, texts: impl Iterator<Item = &'t 
 }
 
 /// Adds the lines of a file that mention one of these names; returns how many.
-pub fn mark(lines: &mut Lines, path: &str, text: &str, names: &BTreeSet<String>) -> usize {
+pub fn mark(lines: &mut LinesByPath, path: &str, text: &str, names: &BTreeSet<String>) -> usize {
     let mut n_found = 0;
     for (number, line) in (1..).zip(code(text)) {
         if words(&line).any(|word| names.contains(word)) {
@@ -204,7 +204,7 @@ mod tests {
     #[test]
     fn lines_mention_a_name_outside_of_comments_and_literals() {
         let text = "int a[N];\nputs(\"N\"); // N\n/* N\nN */ x = N;\nNN = 1;\nc = '\\''; N;\n";
-        let mut lines = Lines::new();
+        let mut lines = LinesByPath::new();
         assert_eq!(mark(&mut lines, "a.c", text, &set(&["N"])), 3);
         assert_eq!(lines["a.c"], BTreeSet::from([1, 4, 6]));
     }

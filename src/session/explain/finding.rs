@@ -1,32 +1,32 @@
 //! The chain between two runs, and everything that is said with it.
 
-use crate::explain::forks::Server;
+use crate::explain::forks::ForkServer;
 use crate::explain::model::{Explainer, Explanation, Figures, Limit, Pair, Sides, Switched, interrupted};
-use crate::explain::progress::Progress;
+use crate::explain::progress::ReportedExecutions;
 use crate::explain::{change, forks};
 use crate::failure::Failure;
 use crate::talk::Talk;
 use idd_base::plural::count;
 use idd_explain::align::Alignment;
-use idd_explain::align::statements::{Function, Names, Version};
+use idd_explain::align::statements::{StatementNames, VersionFunction, WhichVersion};
 use idd_explain::chain;
-use idd_explain::chain::{Chain, Definition, End, Executions as _};
-use idd_explain::failure::{Ending, Wrong};
+use idd_explain::chain::{ChainEnd, Definition, Executions as _, FaultChain};
+use idd_explain::failure::{RunEnding, RunWrong};
 use idd_explain::link::Link;
 use idd_explain::native::align::done;
 use idd_explain::native::causality::{Causality, CausalityError};
-use idd_explain::native::recorded::Recorded;
+use idd_explain::native::recorded::NativeRecorded;
 use idd_explain::native::roots::Missing;
 use idd_explain::native::standing::Standing;
-use idd_explain::native::story::{Extent, Told};
+use idd_explain::native::story::{ToldChain, ToldExtent};
 use idd_explain::native::{crash, governing, naming, origin, roots, standing, story};
 use idd_trace::TraceError;
-use idd_trace::native::play::Player;
+use idd_trace::native::play::NativePlayer;
 use idd_trace::native::target::target;
 use idd_trace::place::Place;
 use idd_trace::run::Run;
 use idd_trace::step::Step;
-use idd_world::process::Watch as _;
+use idd_world::process::CommandWatch as _;
 use std::collections::HashSet;
 use std::io;
 use std::sync::Arc;
@@ -44,7 +44,7 @@ impl Explainer<'_> {
         &self,
         sides: Sides,
         pair: Pair,
-        mut changed: change::Lines,
+        mut changed: change::LinesByPath,
         before: f64,
         talk: &mut dyn Talk,
     ) -> Result<Explanation, Failure> {
@@ -64,7 +64,7 @@ impl Explainer<'_> {
         let run = Run::read(&mut failing)?;
         let other = Run::read(&mut reference)?;
         let alignment = Alignment::new(&run, &other);
-        let failure = idd_explain::failure::Failure::find(&run, &other, &alignment, (ending, expected));
+        let failure = idd_explain::failure::RunFailure::find(&run, &other, &alignment, (ending, expected));
         let failure = failure.ok_or_else(no_difference)?;
         if run.n_threads > 1 || other.n_threads > 1 {
             remarks.push(
@@ -78,14 +78,15 @@ impl Explainer<'_> {
             n_aligned: alignment.pairs.len(),
             ..Figures::default()
         };
-        let (failing, reference) = (Recorded { player: failing, run }, Recorded { player: reference, run: other });
+        let (failing, reference) =
+            (NativeRecorded { player: failing, run }, NativeRecorded { player: reference, run: other });
         server.limit(budget);
         let mut causality = Causality::new(failing, reference, alignment, failure, server);
-        let mut found = chain::compute(&mut Progress::new(&mut causality, talk), max_tests).map_err(told)?;
+        let mut found = chain::compute(&mut ReportedExecutions::new(&mut causality, talk), max_tests).map_err(told)?;
         remarks.extend(self.verify(&found, &mut causality, talk)?);
         let mut is_over = after_grace();
         let (mut links, is_whole) = tell(&mut causality, &mut found, switched.as_ref(), &mut is_over, &mut remarks)?;
-        let mut sources = change::Sources::new(self.location, pair.failing.0)?;
+        let mut sources = change::TreeSources::new(self.location, pair.failing.0)?;
         let mut missing = None;
         if switched.is_none() && is_whole {
             missing = lead(&mut causality, &found, &mut links, (&mut sources, &changed))?;
@@ -93,7 +94,7 @@ impl Explainer<'_> {
         let is_apart = missing.is_some();
         let from_outside =
             if is_apart { origin::outside(&mut causality, &links, n_processes).map_err(told)? } else { None };
-        if is_apart && from_outside.is_none() && found.end != End::Unfinished {
+        if is_apart && from_outside.is_none() && found.end != ChainEnd::Unfinished {
             // None of its lines is in the chain: perhaps because none of them runs.
             remarks.extend(self.mark_around(&mut causality, &mut sources, &mut changed, &pair)?);
             missing = lead(&mut causality, &found, &mut links, (&mut sources, &changed))?;
@@ -101,11 +102,11 @@ impl Explainer<'_> {
         let sets = sets(&mut causality, &found, &mut is_over).map_err(told)?;
         let failure = causality.failure().clone();
         let target = match failure.wrong {
-            Wrong::Said(..) => target(&mut causality.failing().player, failure.step)?,
+            RunWrong::Said(..) => target(&mut causality.failing().player, failure.step)?,
             _ => None,
         };
         let standing = stand(&mut causality, &mut links, &mut switched)?;
-        let is_crash = failure.wrong == Wrong::Ended && matches!(failure.ending, Ending::Signal(_));
+        let is_crash = failure.wrong == RunWrong::Ended && matches!(failure.ending, RunEnding::Signal(_));
         let null = if is_crash { crash::null(causality.failing(), failure.step)? } else { None };
         let in_change = if switched.is_some() {
             None
@@ -115,7 +116,7 @@ impl Explainer<'_> {
         };
         if causality.is_stopped() && in_change == Some(false) {
             // Whether a step of the change leads to it was not tested.
-            found.end = End::Unfinished;
+            found.end = ChainEnd::Unfinished;
         }
         let limit = self.limit_of(&found, &causality);
         let ends = (in_change, missing);
@@ -154,8 +155,8 @@ impl Explainer<'_> {
     /// Tests a chain again, unless that is not wanted; returns a remark where it was not done or the chain does not hold.
     fn verify(
         &self,
-        found: &Chain,
-        causality: &mut Causality<Server>,
+        found: &FaultChain,
+        causality: &mut Causality<ForkServer>,
         talk: &mut dyn Talk,
     ) -> Result<Option<String>, Failure> {
         if self.order.is_unchecked {
@@ -174,8 +175,8 @@ impl Explainer<'_> {
     }
 
     /// What ended the search before the beginning was found.
-    fn limit_of(&self, found: &Chain, causality: &Causality<Server>) -> Option<Limit> {
-        (found.end == End::Unfinished).then(|| match () {
+    fn limit_of(&self, found: &FaultChain, causality: &Causality<ForkServer>) -> Option<Limit> {
+        (found.end == ChainEnd::Unfinished).then(|| match () {
             () if self.interrupt.is_interrupted() => Limit::Interrupt,
             () if causality.is_stopped() => Limit::Budget,
             () => Limit::MaxTests,
@@ -185,16 +186,16 @@ impl Explainer<'_> {
     /// Marks lines that stand for changed lines of which nothing runs: what leads to them, and the uses of variables that they declare. Returns remarks about these.
     fn mark_around(
         &self,
-        causality: &mut Causality<Server>,
-        sources: &mut change::Sources,
-        changed: &mut change::Lines,
+        causality: &mut Causality<ForkServer>,
+        sources: &mut change::TreeSources,
+        changed: &mut change::LinesByPath,
         pair: &Pair,
     ) -> Result<Vec<String>, Failure> {
         let mut remarks = Vec::new();
-        let thinned = change::Replaced::new(self.location, pair)?.thinned();
+        let thinned = change::ReferenceLines::new(self.location, pair)?.thinned();
         let mut of_file = |file: &str| {
             let path = sources.path(file);
-            let of = |lines: &change::Lines| lines.get(&path).cloned().unwrap_or_default();
+            let of = |lines: &change::LinesByPath| lines.get(&path).cloned().unwrap_or_default();
             (of(changed), of(&thinned))
         };
         let mut marked = governing::governing(causality.failing(), &mut of_file)?;
@@ -222,27 +223,27 @@ impl Explainer<'_> {
 }
 
 /// Whether the search was stopped at least [`GRACE`] ago; that begins when it is first asked.
-fn after_grace() -> impl FnMut(&Causality<Server>) -> bool {
+fn after_grace() -> impl FnMut(&Causality<ForkServer>) -> bool {
     let mut stopped = None;
     move |causality| causality.is_stopped() && stopped.get_or_insert_with(Instant::now).elapsed() >= GRACE
 }
 
 /// The links of a chain, and whether these are all. The chain is reduced to what is told, and a remark says so.
 fn tell(
-    causality: &mut Causality<Server>,
-    found: &mut Chain,
+    causality: &mut Causality<ForkServer>,
+    found: &mut FaultChain,
     switched: Option<&Switched>,
-    is_over: &mut dyn FnMut(&Causality<Server>) -> bool,
+    is_over: &mut dyn FnMut(&Causality<ForkServer>) -> bool,
     remarks: &mut Vec<String>,
 ) -> Result<(Vec<Link>, bool), Failure> {
-    let extent = Extent { n_kept: N_KEPT, is_over };
+    let extent = ToldExtent { n_kept: N_KEPT, is_over };
     let decision = switched.map(|switched| switched.step);
-    let Told { links, n_sets, n_left } = story::tell(causality, found, decision, extent).map_err(told)?;
+    let ToldChain { links, n_sets, n_left } = story::tell(causality, found, decision, extent).map_err(told)?;
     if let Some(n_left) = n_left {
         found.sets.truncate(n_sets);
         let kept: HashSet<Definition> = found.sets.iter().flat_map(|(_, set)| set).copied().collect();
         found.definitions.retain(|definition| kept.contains(definition));
-        found.end = End::Unfinished;
+        found.end = ChainEnd::Unfinished;
         let values = count(n_left, "more faulty value");
         remarks.push(format!("{values} found, but not shown: the explanation was stopped"));
     }
@@ -251,9 +252,9 @@ fn tell(
 
 /// The sets of a chain, as many as can be named in time: the step of the failing run before which each one is, and its variables as they are called there.
 fn sets(
-    causality: &mut Causality<Server>,
-    found: &Chain,
-    is_over: &mut dyn FnMut(&Causality<Server>) -> bool,
+    causality: &mut Causality<ForkServer>,
+    found: &FaultChain,
+    is_over: &mut dyn FnMut(&Causality<ForkServer>) -> bool,
 ) -> Result<Vec<(Step, Vec<String>)>, CausalityError<io::Error>> {
     let mut sets = Vec::new();
     for (point, set) in &found.sets {
@@ -273,17 +274,17 @@ fn sets(
 }
 
 /// Whether a change touches a place; of the declaration of a global variable, also its initial value.
-pub(super) fn is_touched(place: &Place, sources: &mut change::Sources, changed: &change::Lines) -> bool {
+pub(super) fn is_touched(place: &Place, sources: &mut change::TreeSources, changed: &change::LinesByPath) -> bool {
     let line = if place.column == 0 { sources.touched(&place.file, place.line, changed) } else { place.line };
     changed.get(&sources.path(&place.file)).is_some_and(|lines| lines.contains(&line))
 }
 
 /// Leads a chain back to the change; returns why not if it is not in it then.
 fn lead(
-    causality: &mut Causality<Server>,
-    found: &Chain,
+    causality: &mut Causality<ForkServer>,
+    found: &FaultChain,
     links: &mut Vec<Link>,
-    (sources, changed): (&mut change::Sources, &change::Lines),
+    (sources, changed): (&mut change::TreeSources, &change::LinesByPath),
 ) -> Result<Option<Missing>, Failure> {
     let mut is_touched = |place: &Place| is_touched(place, sources, changed);
     match roots::lead(causality, found, links, &mut is_touched) {
@@ -295,7 +296,7 @@ fn lead(
 
 /// Looks up where the failure and the decision that was switched stand, and which instances they and the links are; returns where the failure is.
 fn stand(
-    causality: &mut Causality<Server>,
+    causality: &mut Causality<ForkServer>,
     links: &mut [Link],
     switched: &mut Option<Switched>,
 ) -> Result<Standing, TraceError> {
@@ -339,20 +340,20 @@ pub(super) fn no_difference() -> Failure {
 /// Gives two versions names that both share; returns remarks about what has no counterpart.
 ///
 /// Which functions ran is known only when the traces have been read; then they are to be read again.
-pub(crate) fn rename(failing: &mut Player, reference: &mut Player) -> Result<Vec<String>, Failure> {
+pub(crate) fn rename(failing: &mut NativePlayer, reference: &mut NativePlayer) -> Result<Vec<String>, Failure> {
     Run::read(failing)?;
-    let functions = |player: &Player| player.shapes().map(|shape| done::function(shape)).collect::<Vec<_>>();
+    let functions = |player: &NativePlayer| player.shapes().map(|shape| done::function(shape)).collect::<Vec<_>>();
     let (mut ours, mut theirs) = (functions(failing), functions(reference));
     complete(&mut ours, &theirs, failing)?;
     complete(&mut theirs, &ours, reference)?;
-    let names = Arc::new(Names::new(&ours, &theirs));
-    failing.rename(names.naming(Version::First));
-    reference.rename(names.naming(Version::Second));
+    let names = Arc::new(StatementNames::new(&ours, &theirs));
+    failing.rename(names.naming(WhichVersion::First));
+    reference.rename(names.naming(WhichVersion::Second));
     Ok(without_counterpart(&names))
 }
 
 /// What names do not match, in words.
-pub(super) fn without_counterpart(names: &Names) -> Vec<String> {
+pub(super) fn without_counterpart(names: &StatementNames) -> Vec<String> {
     let (n_functions, n_statements) = (names.n_functions, names.n_statements);
     let remark = |(n_all, n_without), what: &str| {
         (n_without > 0).then(|| format!("{n_without} of {n_all} {what} have no counterpart in the reference"))
@@ -364,7 +365,11 @@ pub(super) fn without_counterpart(names: &Names) -> Vec<String> {
 }
 
 /// Adds the functions that ran only in the other version.
-fn complete(functions: &mut Vec<Function>, others: &[Function], player: &mut Player) -> Result<(), Failure> {
+fn complete(
+    functions: &mut Vec<VersionFunction>,
+    others: &[VersionFunction],
+    player: &mut NativePlayer,
+) -> Result<(), Failure> {
     for other in others {
         if functions.iter().all(|function| function.name != other.name || function.file != other.file) {
             let found = player.function(&other.file, &other.name)?;

@@ -2,10 +2,10 @@
 
 use crate::failure::Failure;
 use crate::interrupt::Interrupt;
-use idd_explain::failure::Ending;
-use idd_explain::native::causality::{Forks, Order, Ran};
-use idd_world::process::Watch as _;
-use idd_world::record::control::{Control, Ended, Parked, Test};
+use idd_explain::failure::RunEnding;
+use idd_explain::native::causality::{ForkOrder, ForkRun, Forks};
+use idd_world::process::CommandWatch as _;
+use idd_world::record::control::{ForkTest, ParkControl, Parked, TestEnding};
 use std::io;
 use std::time::{Duration, Instant};
 
@@ -27,36 +27,36 @@ const GONE: &str = "the failing program was killed while it was stopped: by a ti
                     there is no memory left";
 
 /// The failing program, parked before its first segment, and copies of it parked later.
-pub struct Server {
-    control: Control,
+pub struct ForkServer {
+    control: ParkControl,
     start: Parked,
     /// The program that the test started, if `start` is a copy of it: it waits as long as its connection is open.
     original: Option<Parked>,
     later: Vec<(u64, Parked)>,
-    stop: Stop,
+    stop: ForkStop,
 }
 
 /// When no further fork is run.
 #[derive(Debug, Clone)]
-struct Stop {
+struct ForkStop {
     interrupt: Interrupt,
     deadline: Option<Instant>,
 }
 
-impl Stop {
+impl ForkStop {
     fn has_come(&self) -> bool {
         self.interrupt.is_interrupted() || self.deadline.is_some_and(|deadline| Instant::now() >= deadline)
     }
 }
 
-impl Server {
+impl ForkServer {
     /// Takes a program that is parked at its beginning.
     ///
     /// What the test started may be watched: `timeout` and test runners kill a program that takes long. So a copy of it in a
     /// session of its own is asked, if there can be one; the program itself waits, or is killed.
-    pub fn new(control: Control, start: Parked, interrupt: Interrupt) -> Self {
+    pub fn new(control: ParkControl, start: Parked, interrupt: Interrupt) -> Self {
         let mut server =
-            Self { control, start, original: None, later: Vec::new(), stop: Stop { interrupt, deadline: None } };
+            Self { control, start, original: None, later: Vec::new(), stop: ForkStop { interrupt, deadline: None } };
         let copied = server.start.spawn(1, &server.control, (PARKING_LIMIT, &|| server.stop.has_come()));
         if let Ok(Some(copy)) = copied
             && !copy.is_bound
@@ -115,37 +115,46 @@ pub fn failure(error: &(dyn std::error::Error + 'static)) -> Failure {
 }
 
 /// A test that changes nothing, and tells its records.
-pub fn whole(budget: u64, limit: Duration) -> Test {
-    Test { patches: Vec::new(), stop: None, switch: None, dumps: Vec::new(), is_traced: true, from: 0, budget, limit }
-}
-
-/// How a test ended, as an ending of the program; `None` if it could not run.
-pub fn ending(ended: Ended) -> Option<Ending> {
-    match ended {
-        Ended::Exit(code) => Some(Ending::Exit(code)),
-        Ended::Signal(signal) => Some(Ending::Signal(signal)),
-        Ended::Reached | Ended::Budget | Ended::Time => Some(Ending::Endless),
-        Ended::Refused => None,
+pub fn whole(budget: u64, limit: Duration) -> ForkTest {
+    ForkTest {
+        patches: Vec::new(),
+        stop: None,
+        switch: None,
+        dumps: Vec::new(),
+        is_traced: true,
+        from: 0,
+        budget,
+        limit,
     }
 }
 
-impl Forks for Server {
+/// How a test ended, as an ending of the program; `None` if it could not run.
+pub fn ending(ended: TestEnding) -> Option<RunEnding> {
+    match ended {
+        TestEnding::Exit(code) => Some(RunEnding::Exit(code)),
+        TestEnding::Signal(signal) => Some(RunEnding::Signal(signal)),
+        TestEnding::Reached | TestEnding::Budget | TestEnding::Time => Some(RunEnding::Endless),
+        TestEnding::Refused => None,
+    }
+}
+
+impl Forks for ForkServer {
     type Error = io::Error;
 
-    fn run(&mut self, order: &Order) -> io::Result<Ran> {
+    fn run(&mut self, order: &ForkOrder) -> io::Result<ForkRun> {
         if self.stop.has_come() {
             return Err(io::ErrorKind::Interrupted.into());
         }
         let stop = self.stop.clone();
         let parked = self.parked(order.n_records)?;
-        let mut test = Test { patches: order.patches.clone(), ..whole(order.budget, FORK_LIMIT) };
+        let mut test = ForkTest { patches: order.patches.clone(), ..whole(order.budget, FORK_LIMIT) };
         let reply = if parked.is_bound {
             test.from = order.n_records + 1;
             self.start.test_until(&test, &|| stop.has_come())?
         } else {
             parked.test_until(&test, &|| stop.has_come())?
         };
-        Ok(Ran { ending: ending(reply.ended), records: reply.records })
+        Ok(ForkRun { ending: ending(reply.ended), records: reply.records })
     }
 
     fn is_stopped(&self) -> bool {

@@ -8,39 +8,39 @@ mod trials;
 use crate::explain::finding::without_counterpart;
 use crate::explain::java::experiments::{Experiments, Laboratory};
 use crate::explain::model::{Desk, Explainer, Pair, interrupted};
-use crate::explain::plain::{At, of_link};
+use crate::explain::plain::{StepPlace, of_link};
 use crate::explain::{change, words};
 use crate::failure::Failure;
 use crate::order::RecordOrder;
-use crate::record::instruments::{Instruments, Place, Ran, Tools};
+use crate::record::instruments::{Instruments, RecordedRun, RecordingPlace, RecordingTools};
 use crate::record::{missed, observe, plain_build};
 use idd_base::outcome;
 use idd_base::plural::count;
 use idd_base::revision::TreeId;
 use idd_explain::align::Alignment;
-use idd_explain::align::statements::Names;
+use idd_explain::align::statements::StatementNames;
 use idd_explain::failure;
-use idd_explain::failure::Ending;
-use idd_explain::java::chain::Begin;
-use idd_explain::java::effects::{Effects, Remedy};
-use idd_explain::java::taken::{MAX_STEPS, Taken};
-use idd_explain::java::{chain, story, taken};
+use idd_explain::failure::RunEnding;
+use idd_explain::java::chain::JavaChainBegin;
+use idd_explain::java::comparable_run::{MAX_STEPS, TakenRun};
+use idd_explain::java::effects::{Remedy, StepEffects};
+use idd_explain::java::{chain, comparable_run, story};
 use idd_explain::link::Link;
-use idd_report::chain::{Chain, End, Failure as Shown, Figures};
+use idd_report::chain::{ChainBeginning, Figures, ReportChain, VisibleFailure as Shown};
 use idd_report::{Status, Untrusted};
 use idd_trace::TraceError;
 use idd_trace::instrument::java::replace::Replacement;
-use idd_trace::java::player::Player;
+use idd_trace::java::player::JavaPlayer;
 use idd_trace::step::Step;
-use idd_world::record::listen::Taken as Process;
+use idd_world::record::listen::TakenTrace as Process;
 use idd_world::record::store;
-use idd_world::run::sandbox::Job;
+use idd_world::run::sandbox::ProbeJob;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Instant;
 
 /// A version that was built and run.
-pub(super) struct Side {
+pub(super) struct JavaSide {
     place: PathBuf,
     processes: Vec<Process>,
     ending: outcome::Ending,
@@ -48,13 +48,13 @@ pub(super) struct Side {
     output: String,
 }
 
-impl Side {
-    fn player(&self, process: usize) -> Result<Player, Failure> {
+impl JavaSide {
+    fn player(&self, process: usize) -> Result<JavaPlayer, Failure> {
         let trace = store::open(&self.place.join(&self.processes[process].file))?;
         if !trace.is_complete {
             return Err(Failure::from(TraceError::Damaged("it is cut short")));
         }
-        Player::new(trace).map_err(Failure::from)
+        JavaPlayer::new(trace).map_err(Failure::from)
     }
 
     fn check_failing(&self) -> Result<(), Failure> {
@@ -77,7 +77,7 @@ impl Side {
 
 /// Where a chain is to begin.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Touched {
+enum ChainStart {
     /// At a statement that the change touches.
     Change,
     /// At this step, which was switched.
@@ -86,7 +86,7 @@ enum Touched {
 
 /// A chain, and how its links can be tested.
 struct Begun {
-    chain: Chain,
+    chain: ReportChain,
     remedies: Vec<Remedy>,
     /// Whether it begins where it is to.
     is_whole: bool,
@@ -94,14 +94,14 @@ struct Begun {
 
 /// Both runs of a program.
 pub(super) struct Runs {
-    pub(super) failing: (Player, Taken),
-    pub(super) reference: (Player, Taken),
+    pub(super) failing: (JavaPlayer, TakenRun),
+    pub(super) reference: (JavaPlayer, TakenRun),
     pub(super) alignment: Alignment,
     remarks: Vec<String>,
 }
 
 /// Where a run fails, and how, in a clause.
-pub(super) struct Wrong {
+pub(super) struct WrongEnd {
     pub(super) step: Step,
     what: String,
 }
@@ -110,9 +110,9 @@ impl Explainer<'_> {
     /// Explains a test that runs Java programs; `None` if it runs none.
     pub(super) fn explain_java(
         &self,
-        (pair, changed): (&Pair, &change::Lines),
+        (pair, changed): (&Pair, &change::LinesByPath),
         desk: &mut Desk<'_>,
-    ) -> Result<Option<Chain>, Failure> {
+    ) -> Result<Option<ReportChain>, Failure> {
         if let Some(budget) = self.order.switch_budget {
             return self.explain_java_switched(budget, (pair, changed), desk);
         }
@@ -122,7 +122,8 @@ impl Explainer<'_> {
         desk.talk.say("Searching for the chain.");
         let searched = Instant::now();
         let (mut runs, wrong, number) = self.java_runs(&bad, &good)?;
-        let Begun { mut chain, remedies, .. } = self.java_chain(&mut runs, &wrong, (pair, changed), Touched::Change)?;
+        let Begun { mut chain, remedies, .. } =
+            self.java_chain(&mut runs, &wrong, (pair, changed), ChainStart::Change)?;
         drop(runs);
         self.finish((&mut chain, &remedies), (&bad, number, pair.failing.0), desk)?;
         chain.figures.build_seconds = seconds;
@@ -131,8 +132,8 @@ impl Explainer<'_> {
     }
 
     /// Runs both versions, the failing one first in the result; `None` if the test runs no Java program.
-    pub(super) fn java_sides(&self, pair: &Pair, desk: &mut Desk<'_>) -> Result<Option<(Side, Side)>, Failure> {
-        if Tools::of_java(self.location, self.context, pair.failing.0).is_none() {
+    pub(super) fn java_sides(&self, pair: &Pair, desk: &mut Desk<'_>) -> Result<Option<(JavaSide, JavaSide)>, Failure> {
+        if RecordingTools::of_java(self.location, self.context, pair.failing.0).is_none() {
             return Ok(None);
         }
         desk.talk.say("Building and running the reference; Java programs are recorded.");
@@ -162,14 +163,14 @@ impl Explainer<'_> {
         desk: &mut Desk<'_>,
     ) -> Result<Instruments<'i>, Failure> {
         let (location, context, root, surroundings) = (self.location, self.context, self.root, &self.surroundings);
-        let at = Place { order, location, context, root, surroundings };
-        let tools = Tools::of_java(self.location, self.context, tree);
+        let at = RecordingPlace { order, location, context, root, surroundings };
+        let tools = RecordingTools::of_java(self.location, self.context, tree);
         let tools = tools.ok_or_else(|| Failure::error("one of the versions has no Java program"))?;
         Instruments::create(tools, at, &desk.sandbox.tree_directory(), desk.talk)
     }
 
     /// Builds a version, and runs the test on it.
-    fn java_side(&self, name: &str, tree: TreeId, desk: &mut Desk<'_>) -> Result<Side, Failure> {
+    fn java_side(&self, name: &str, tree: TreeId, desk: &mut Desk<'_>) -> Result<JavaSide, Failure> {
         self.java_run(name, (tree, true), &[], desk)
     }
 
@@ -182,13 +183,13 @@ impl Explainer<'_> {
         (tree, is_built): (TreeId, bool),
         replacements: &[Replacement],
         desk: &mut Desk<'_>,
-    ) -> Result<Side, Failure> {
+    ) -> Result<JavaSide, Failure> {
         let order = self.record_args();
         let instruments = self.java_instruments(&order, tree, desk)?;
         let place = self.root.join(name);
         let mut interrupt = self.interrupt.clone();
-        let job = Job { is_clean: is_built, ..Job::fresh(tree, self.limit()) };
-        let Ran { seen, taken, losses } =
+        let job = ProbeJob { is_clean: is_built, ..ProbeJob::fresh(tree, self.limit()) };
+        let RecordedRun { seen, taken, losses } =
             instruments.run_with(replacements, &job, (&place, is_built), &mut |job, commands, listener| {
                 observe(desk.sandbox, job, commands, (listener, &mut interrupt))?.ok_or_else(interrupted)
             })?;
@@ -197,11 +198,11 @@ impl Explainer<'_> {
         for loss in losses {
             desk.talk.say(&loss);
         }
-        Ok(Side { place, processes, ending: seen.ending, output: seen.output })
+        Ok(JavaSide { place, processes, ending: seen.ending, output: seen.output })
     }
 
     /// The runs of the first program that fails in a way that the recordings show, and its number.
-    pub(super) fn java_runs(&self, bad: &Side, good: &Side) -> Result<(Runs, Wrong, usize), Failure> {
+    pub(super) fn java_runs(&self, bad: &JavaSide, good: &JavaSide) -> Result<(Runs, WrongEnd, usize), Failure> {
         let mut is_any = false;
         for (number, process) in bad.processes.iter().enumerate() {
             if !self.is_wanted(number, process) {
@@ -231,23 +232,24 @@ impl Explainer<'_> {
     fn java_chain(
         &self,
         runs: &mut Runs,
-        wrong: &Wrong,
-        (pair, changed): (&Pair, &change::Lines),
-        touched: Touched,
+        wrong: &WrongEnd,
+        (pair, changed): (&Pair, &change::LinesByPath),
+        touched: ChainStart,
     ) -> Result<Begun, Failure> {
-        let mut sources = change::Sources::new(self.location, pair.failing.0)?;
-        let replaced = change::Replaced::new(self.location, pair)?;
+        let mut sources = change::TreeSources::new(self.location, pair.failing.0)?;
+        let replaced = change::ReferenceLines::new(self.location, pair)?;
         let Runs { failing: (failing, ours), reference: (reference, theirs), alignment, remarks } = runs;
-        let both = chain::Pair { failing: ours, reference: theirs, alignment };
+        let both = chain::RunPair { failing: ours, reference: theirs, alignment };
         let (found, told) = {
-            let mut old = change::Sources::new(self.location, pair.reference)?;
+            let mut old = change::TreeSources::new(self.location, pair.reference)?;
             let gone = change::gone(self.location, pair)?;
             let mut is_gone = |step: Step| {
-                touched == Touched::Change && theirs.place(step).is_some_and(|place| is_touched(place, &mut old, &gone))
+                touched == ChainStart::Change
+                    && theirs.place(step).is_some_and(|place| is_touched(place, &mut old, &gone))
             };
             let mut is_touched = |step: Step| match touched {
-                Touched::Change => ours.place(step).is_some_and(|place| is_touched(place, &mut sources, changed)),
-                Touched::Decision(switched) => step == switched,
+                ChainStart::Change => ours.place(step).is_some_and(|place| is_touched(place, &mut sources, changed)),
+                ChainStart::Decision(switched) => step == switched,
             };
             let found = both.chain(wrong.step, &mut is_touched, &mut is_gone);
             let mut players = story::Players { failing: &mut *failing, reference: &mut *reference };
@@ -255,11 +257,11 @@ impl Explainer<'_> {
             (found, told)
         };
         let remedies = remedies(&both, (failing, reference), &told.links)?;
-        let at = At::new(ours.place(wrong.step), told.instance, (changed, &mut sources));
+        let at = StepPlace::new(ours.place(wrong.step), told.instance, (changed, &mut sources));
         let mut all = std::mem::take(remarks);
         let beginning = match touched {
-            Touched::Change => beginning(&found),
-            Touched::Decision(_) => switching::beginning(&found),
+            ChainStart::Change => beginning(&found),
+            ChainStart::Decision(_) => switching::beginning(&found),
         };
         if ours.place(wrong.step).is_none() {
             all.push("the classes do not tell their lines: compile them with `javac -g`".to_owned());
@@ -268,20 +270,20 @@ impl Explainer<'_> {
             all.push(format!("{} left out that did the same as the one before", count(told.n_left, "link")));
         }
         let links = told.links.iter().enumerate().map(|(nth, link)| {
-            let at = At::new(link.place.as_ref(), link.instance, (changed, &mut sources));
+            let at = StepPlace::new(link.place.as_ref(), link.instance, (changed, &mut sources));
             // The change removed what the first step stands for.
-            let begins = nth == 0 && found.begin == Begin::Change && touched == Touched::Change;
+            let begins = nth == 0 && found.begin == JavaChainBegin::Change && touched == ChainStart::Change;
             let in_change = at.in_change || begins;
-            of_link(link, At { in_change, ..at }, &replaced)
+            of_link(link, StepPlace { in_change, ..at }, &replaced)
         });
-        let mut chain = Chain {
+        let mut chain = ReportChain {
             bad: Untrusted::from(&*pair.names.0),
             good: Untrusted::from(&*pair.names.1),
             switched: None,
             summary: None,
             links: links.collect(),
             sets: Vec::new(),
-            end: if found.begin == Begin::Change { End::Benign } else { End::Stuck },
+            end: if found.begin == JavaChainBegin::Change { ChainBeginning::Benign } else { ChainBeginning::Stuck },
             beginning: Some(beginning.into()),
             failure: Shown {
                 what: Untrusted::from(&*wrong.what),
@@ -300,7 +302,7 @@ impl Explainer<'_> {
             remarks: all.iter().map(|remark| Untrusted::from(&**remark)).collect(),
         };
         chain.summary = chain.clone().joined().in_short().map(Untrusted::from);
-        Ok(Begun { chain, remedies, is_whole: found.begin == Begin::Change })
+        Ok(Begun { chain, remedies, is_whole: found.begin == JavaChainBegin::Change })
     }
 
     /// Tests the links of a chain, if that is wanted, and says how many were tested.
@@ -308,8 +310,8 @@ impl Explainer<'_> {
     /// Cost: runs the program or the test on the failing version again for each link, see [`Laboratory::test`].
     fn finish(
         &self,
-        (chain, remedies): (&mut Chain, &[Remedy]),
-        (bad, number, tree): (&Side, usize, TreeId),
+        (chain, remedies): (&mut ReportChain, &[Remedy]),
+        (bad, number, tree): (&JavaSide, usize, TreeId),
         desk: &mut Desk<'_>,
     ) -> Result<(), Failure> {
         if self.order.is_unchecked {
@@ -342,13 +344,17 @@ impl Explainer<'_> {
 const ENDS: [char; 3] = [';', '{', '}'];
 
 /// Whether a change touches the statement at a place.
-fn is_touched(place: &idd_trace::place::Place, sources: &mut change::Sources, changed: &change::Lines) -> bool {
+fn is_touched(
+    place: &idd_trace::place::Place,
+    sources: &mut change::TreeSources,
+    changed: &change::LinesByPath,
+) -> bool {
     let line = sources.touched_until(&ENDS, &place.file, place.line, changed);
     changed.get(&sources.path(&place.file)).is_some_and(|lines| lines.contains(&line))
 }
 
 /// How the links are known, if not all of them were tested.
-fn how(chain: &Chain) -> Option<String> {
+fn how(chain: &ReportChain) -> Option<String> {
     let n_tested = chain.links.iter().filter(|link| link.tested.is_some()).count();
     match chain.links.len() - n_tested {
         0 => None,
@@ -363,13 +369,13 @@ fn how(chain: &Chain) -> Option<String> {
 ///
 /// Cost: plays each run once.
 fn remedies(
-    both: &chain::Pair<'_>,
-    (failing, reference): (&mut Player, &mut Player),
+    both: &chain::RunPair<'_>,
+    (failing, reference): (&mut JavaPlayer, &mut JavaPlayer),
     links: &[Link],
 ) -> Result<Vec<Remedy>, Failure> {
     let steps: Vec<Step> = links.iter().map(|link| link.step).collect();
     let others: Vec<Step> = steps.iter().filter_map(|step| both.alignment.reference(*step)).collect();
-    let (ours, theirs) = (Effects::read(failing, &steps)?, Effects::read(reference, &others)?);
+    let (ours, theirs) = (StepEffects::read(failing, &steps)?, StepEffects::read(reference, &others)?);
     Ok(links.iter().map(|link| both.remedy(link, &ours, &theirs)).collect())
 }
 
@@ -378,11 +384,14 @@ fn too_long() -> Failure {
     Failure::error(message).with_hint("take a smaller test: one test method, or less input")
 }
 
-/// Takes both runs down by names that both versions share; see [`taken::both`].
+/// Takes both runs down by names that both versions share; see [`comparable_run::both`].
 ///
 /// Errors: a run is too long.
-pub(crate) fn taken(failing: &mut Player, reference: &mut Player) -> Result<(Taken, Taken, Arc<Names>), Failure> {
-    let found = taken::both(failing, reference)?;
+pub(crate) fn taken(
+    failing: &mut JavaPlayer,
+    reference: &mut JavaPlayer,
+) -> Result<(TakenRun, TakenRun, Arc<StatementNames>), Failure> {
+    let found = comparable_run::both(failing, reference)?;
     if found.0.run.n_steps().max(found.1.run.n_steps()) > MAX_STEPS {
         return Err(too_long());
     }
@@ -392,7 +401,7 @@ pub(crate) fn taken(failing: &mut Player, reference: &mut Player) -> Result<(Tak
 /// Takes both runs down, and says which steps correspond.
 ///
 /// Cost: plays each run once.
-fn runs(mut failing: Player, mut reference: Player) -> Result<Runs, Failure> {
+fn runs(mut failing: JavaPlayer, mut reference: JavaPlayer) -> Result<Runs, Failure> {
     let (ours, theirs, names) = taken(&mut failing, &mut reference)?;
     let alignment = Alignment::new(&ours.run, &theirs.run);
     let mut remarks = without_counterpart(&names);
@@ -404,7 +413,7 @@ fn runs(mut failing: Player, mut reference: Player) -> Result<Runs, Failure> {
 
 /// The first difference that can be seen from outside: an exception that nobody caught, then what was printed, then where
 /// the program ended.
-fn wrong(runs: &Runs) -> Option<Wrong> {
+fn wrong(runs: &Runs) -> Option<WrongEnd> {
     let ((_, ours), (_, theirs), alignment) = (&runs.failing, &runs.reference, &runs.alignment);
     let is_new = |step: Step| {
         let other = alignment.reference(step);
@@ -413,30 +422,30 @@ fn wrong(runs: &Runs) -> Option<Wrong> {
     if let Some(escape) = ours.escapes.iter().find(|escape| is_new(escape.step)) {
         let exception = escape.exception.as_deref().unwrap_or("an exception");
         let what = format!("{exception} leaves {} (reference: none)", escape.function);
-        return Some(Wrong { step: escape.step, what });
+        return Some(WrongEnd { step: escape.step, what });
     }
     // The system sees the lower byte.
-    let ending = |taken: &Taken| Ending::Exit(taken.exit.unwrap_or(0).cast_unsigned() & 0xff);
+    let ending = |taken: &TakenRun| RunEnding::Exit(taken.exit.unwrap_or(0).cast_unsigned() & 0xff);
     let ended = (ending(ours), ending(theirs));
-    if let Some(found) = failure::Failure::find(&ours.run, &theirs.run, alignment, ended) {
-        return Some(Wrong { step: found.step, what: words::wrong(&found, None, None) });
+    if let Some(found) = failure::RunFailure::find(&ours.run, &theirs.run, alignment, ended) {
+        return Some(WrongEnd { step: found.step, what: words::wrong(&found, None, None) });
     }
-    let both = chain::Pair { failing: ours, reference: theirs, alignment };
+    let both = chain::RunPair { failing: ours, reference: theirs, alignment };
     let last = Step(ours.run.n_steps());
-    both.differs(last).then(|| Wrong { step: last, what: "the program ends here (reference: elsewhere)".to_owned() })
+    both.differs(last).then(|| WrongEnd { step: last, what: "the program ends here (reference: elsewhere)".to_owned() })
 }
 
-fn beginning(found: &chain::Chain) -> &'static str {
+fn beginning(found: &chain::JavaChain) -> &'static str {
     match found.begin {
-        Begin::Change if found.steps.len() == 1 => {
+        JavaChainBegin::Change if found.steps.len() == 1 => {
             "The changed statement itself causes the failure: nothing before it is needed."
         }
-        Begin::Change => "It begins with the change.",
-        Begin::Elsewhere => {
+        JavaChainBegin::Change => "It begins with the change.",
+        JavaChainBegin::Elsewhere => {
             "It does not begin with the change: the first statement of it does something else with values that are the \
              same in both runs, so the change leads to it in a way that is not recorded."
         }
-        Begin::Failure => {
+        JavaChainBegin::Failure => {
             "Nothing before it differs as far as it was recorded: the change leads to it in a way that is not recorded."
         }
     }

@@ -2,25 +2,25 @@
 
 use crate::context::Context;
 use crate::explain::change;
-use crate::explain::forks::Server;
+use crate::explain::forks::ForkServer;
 use crate::failure::Failure;
 use crate::interrupt::Interrupt;
 use crate::order::ExplainOrder;
 use crate::talk::Talk;
 use idd_base::revision::{CommitId, TreeId};
-use idd_explain::chain::Chain;
-use idd_explain::failure::Ending;
+use idd_explain::chain::FaultChain;
+use idd_explain::failure::RunEnding;
 use idd_explain::link::{Instance, Link};
-use idd_explain::native::origin::Origin;
+use idd_explain::native::origin::DifferenceOrigin;
 use idd_explain::native::standing::Standing;
 use idd_report::{Status, chain};
 use idd_trace::container::REPLACED;
-use idd_trace::native::play::Player;
-use idd_trace::native::target::Target;
+use idd_trace::native::play::NativePlayer;
+use idd_trace::native::target::OpenedFile;
 use idd_trace::place::Place;
 use idd_trace::step::Step;
 use idd_world::place::surroundings::Surroundings;
-use idd_world::record::objects::Objects;
+use idd_world::record::objects::InstrumentedObjects;
 use idd_world::repo::locate::Location;
 use idd_world::run::sandbox::Sandbox;
 use std::path::Path;
@@ -59,19 +59,19 @@ pub struct Explanation {
     /// The links of the chain.
     pub links: Vec<Link>,
     /// The chain that they tell.
-    pub chain: Chain,
+    pub chain: FaultChain,
     /// Its sets: the step of the failing run before which each one is, and its variables.
     pub sets: Vec<(Step, Vec<String>)>,
     /// The failure, and where it is seen.
-    pub failure: (idd_explain::failure::Failure, Standing),
+    pub failure: (idd_explain::failure::RunFailure, Standing),
     /// The file that the call wrote to that says something else.
-    pub target: Option<Target>,
+    pub target: Option<OpenedFile>,
     /// The null pointer that a program crashed at.
     pub null: Option<String>,
     /// Where the difference comes from that the chain begins with.
-    pub origin: Origin,
+    pub origin: DifferenceOrigin,
     /// Lines of the failing version that the change touches, by path.
-    pub changed: change::Lines,
+    pub changed: change::LinesByPath,
     /// The versions.
     pub pair: Pair,
     /// Figures.
@@ -123,18 +123,18 @@ pub struct Figures {
 /// An explanation, and what it is printed from.
 pub struct Explained {
     /// The explanation.
-    pub chain: chain::Chain,
+    pub chain: chain::ReportChain,
     /// The sources of the failing version.
-    pub sources: change::Sources,
+    pub sources: change::TreeSources,
     /// Whether a signal ended the search before the beginning was found.
     pub is_interrupted: bool,
 }
 
 /// Both runs, and the failing program.
 pub(super) struct Sides {
-    pub(super) failing: (Player, Ending),
-    pub(super) reference: (Player, Ending),
-    pub(super) server: Server,
+    pub(super) failing: (NativePlayer, RunEnding),
+    pub(super) reference: (NativePlayer, RunEnding),
+    pub(super) server: ForkServer,
     pub(super) switched: Option<Switched>,
     /// Of programs that the test ran on the failing version.
     pub(super) n_processes: usize,
@@ -156,7 +156,7 @@ pub(super) struct Explainer<'e> {
     /// Where the commands see the checkout.
     pub(super) surroundings: Surroundings,
     /// Where instrumented objects are kept; `None` if they cannot be.
-    pub(super) objects: Option<Objects>,
+    pub(super) objects: Option<InstrumentedObjects>,
     pub(super) interrupt: Interrupt,
 }
 
@@ -165,13 +165,13 @@ pub(super) fn interrupted() -> Failure {
 }
 
 /// How a traced process ended.
-pub(crate) fn ending_of(end: Option<u32>) -> Ending {
+pub(crate) fn ending_of(end: Option<u32>) -> RunEnding {
     match end {
-        Some(code @ 0..0x100) => Ending::Exit(code),
+        Some(code @ 0..0x100) => RunEnding::Exit(code),
         // It did what it had to when another program took its place.
-        Some(REPLACED) => Ending::Exit(0),
-        Some(signal) => Ending::Signal(signal & 0xff),
-        None => Ending::Endless,
+        Some(REPLACED) => RunEnding::Exit(0),
+        Some(signal) => RunEnding::Signal(signal & 0xff),
+        None => RunEnding::Endless,
     }
 }
 

@@ -2,12 +2,12 @@
 
 use crate::explain::model::Pair;
 use crate::failure::Failure;
-use crate::kept::Kept;
-use crate::order::{ExplainOrder, Side};
+use crate::kept::KeptHunt;
+use crate::order::{ExplainOrder, ExplainedSide};
 use crate::talk::Talk;
 use crate::{kept, saved};
 use idd_base::revision::TreeId;
-use idd_report::certificate::{Role, proven};
+use idd_report::certificate::{ClaimRole, proven};
 use idd_report::escape::{Terminal, Untrusted};
 use idd_report::{Commit, Report};
 use idd_world::repo::locate::Location;
@@ -94,25 +94,26 @@ fn of_failure(report: &Report) -> Result<(), Failure> {
     )))
 }
 
-fn of_hunt(order: &ExplainOrder, kept: Kept, location: &Location) -> Result<(Pair, ExplainOrder), Failure> {
+fn of_hunt(order: &ExplainOrder, kept: KeptHunt, location: &Location) -> Result<(Pair, ExplainOrder), Failure> {
     let (report, plan) = (kept.report()?, saved::plan(&kept.replay)?);
     of_failure(&report)?;
     let proven = proven(&report);
-    let of = |role: Role| proven.iter().find(|(found, ..)| *found == role).map(|(_, commit, tree)| (*tree, *commit));
+    let of =
+        |role: ClaimRole| proven.iter().find(|(found, ..)| *found == role).map(|(_, commit, tree)| (*tree, *commit));
     let roles = match order.at {
-        Side::Culprit => (Role::BadFails, Role::NecessaryPasses),
-        Side::Head => (Role::TargetFails, Role::FixPasses),
+        ExplainedSide::Culprit => (ClaimRole::BadFails, ClaimRole::NecessaryPasses),
+        ExplainedSide::Head => (ClaimRole::TargetFails, ClaimRole::FixPasses),
     };
     // Without a reference only the lines are marked that the change touches.
     let other = of(roles.1).or_else(|| of(roles.0).filter(|_| order.switch_budget.is_some()));
     let (Some(failing), Some((reference, _))) = (of(roles.0), other) else {
         let (message, hint) = match order.at {
-            Side::Culprit => (
+            ExplainedSide::Culprit => (
                 "the hunt has found no necessary change to explain",
                 "`git idd resume` goes on with a hunt that was stopped; or name the versions: \
                  `git idd explain --bad <rev> --good <rev> --build <line> -- <test-cmd>`",
             ),
-            Side::Head => {
+            ExplainedSide::Head => {
                 ("the hunt has found no fix and no revert for HEAD", "without `--at head` the culprit is explained")
             }
         };
@@ -127,9 +128,9 @@ fn of_hunt(order: &ExplainOrder, kept: Kept, location: &Location) -> Result<(Pai
     let short = failing.1.to_string().chars().take(10).collect::<String>();
     let names = match order.at {
         _ if order.switch_budget.is_some() => (short, SWITCHED.to_owned()),
-        Side::Culprit => (short, "the same revision without the necessary change".to_owned()),
-        Side::Head if report.fix.is_none() => (short, "the same revision with the revert".to_owned()),
-        Side::Head => (short, "the same revision with the fix".to_owned()),
+        ExplainedSide::Culprit => (short, "the same revision without the necessary change".to_owned()),
+        ExplainedSide::Head if report.fix.is_none() => (short, "the same revision with the revert".to_owned()),
+        ExplainedSide::Head => (short, "the same revision with the fix".to_owned()),
     };
     let completed = ExplainOrder {
         command: Some(plan.order.command),

@@ -1,22 +1,22 @@
 //! The failing program, run by the test and parked before its first segment while it is asked.
 
 use crate::explain::forks;
-use crate::explain::forks::Server;
+use crate::explain::forks::ForkServer;
 use crate::explain::model::{Explainer, ending_of, interrupted};
-use crate::explain::sides::{Meant, is_same};
+use crate::explain::sides::{TargetProcess, is_same};
 use crate::failure::Failure;
 use crate::interrupt::Interrupt;
-use idd_explain::failure::Ending;
-use idd_trace::container::{Process, Trace};
+use idd_explain::failure::RunEnding;
+use idd_trace::container::{Trace, TracedProcess};
 use idd_trace::native::assemble::assemble;
-use idd_trace::native::play::Player;
+use idd_trace::native::play::NativePlayer;
 use idd_world::files;
-use idd_world::process::{ProcessGroup, Watch};
+use idd_world::process::{CommandWatch, ProcessGroup};
 use idd_world::record::build::BuildDirectory;
-use idd_world::record::control::{Control, Parked, Reply, Test, process_of};
-use idd_world::record::listen::Taken;
+use idd_world::record::control::{ForkReply, ForkTest, ParkControl, Parked, process_of};
+use idd_world::record::listen::TakenTrace;
 use idd_world::record::store;
-use idd_world::run::sandbox::{Commands, Job, Sandbox};
+use idd_world::run::sandbox::{Commands, ProbeJob, Sandbox};
 use std::ffi::OsString;
 use std::io::Cursor;
 use std::path::PathBuf;
@@ -29,11 +29,11 @@ use std::time::{Duration, Instant};
 const START_LIMIT: Duration = Duration::from_secs(60 * 60);
 
 /// A whole run in a fork.
-pub(super) struct Fork {
-    pub(super) player: Player,
-    pub(super) ending: Ending,
+pub(super) struct ForkedRun {
+    pub(super) player: NativePlayer,
+    pub(super) ending: RunEnding,
     /// What the fork told, without its records.
-    pub(super) reply: Reply,
+    pub(super) reply: ForkReply,
     /// Bytes of its records.
     pub(super) n_bytes: u64,
 }
@@ -50,24 +50,27 @@ impl Explainer<'_> {
     pub(super) fn while_parked<T>(
         &self,
         sandbox: &mut Sandbox,
-        job: &Job,
-        meant: &Meant,
+        job: &ProbeJob,
+        meant: &TargetProcess,
         commands: impl FnOnce(Vec<(OsString, OsString)>) -> Result<Commands, Failure>,
-        ask: impl FnOnce(Server, Process) -> Result<T, Failure>,
+        ask: impl FnOnce(ForkServer, TracedProcess) -> Result<T, Failure>,
     ) -> Result<T, Failure> {
-        let control = Control::new(&self.root.join("control"))?;
+        let control = ParkControl::new(&self.root.join("control"))?;
         let commands = commands(control.variables_at_start(&self.scratch()?))?;
         let is_over = Arc::new(AtomicBool::new(false));
         let is_held = Arc::new(AtomicBool::new(false));
-        let mut watch =
-            Until { interrupt: self.interrupt.clone(), is_over: Arc::clone(&is_over), is_held: Arc::clone(&is_held) };
+        let mut watch = EndOfTest {
+            interrupt: self.interrupt.clone(),
+            is_over: Arc::clone(&is_over),
+            is_held: Arc::clone(&is_held),
+        };
         thread::scope(|scope| {
             let running = scope.spawn(|| sandbox.observe(job, &commands, &mut watch));
             let parked = self.parked(&control, &meant.process, meant.n_before, &running);
             // The test may kill the program and end, but not its copy.
             is_held.store(true, Ordering::Relaxed);
-            let told =
-                parked.and_then(|(parked, process)| ask(Server::new(control, parked, self.interrupt.clone()), process));
+            let told = parked
+                .and_then(|(parked, process)| ask(ForkServer::new(control, parked, self.interrupt.clone()), process));
             is_over.store(true, Ordering::Relaxed);
             drop(running.join());
             // With the test its processes are ended, so that nobody answers any more. What was found by then is told.
@@ -78,11 +81,11 @@ impl Explainer<'_> {
     /// Waits for the process that is meant; others go on.
     pub(super) fn parked<T>(
         &self,
-        control: &Control,
-        wanted: &Process,
+        control: &ParkControl,
+        wanted: &TracedProcess,
         n_before: usize,
         running: &thread::ScopedJoinHandle<'_, T>,
-    ) -> Result<(Parked, Process), Failure> {
+    ) -> Result<(Parked, TracedProcess), Failure> {
         let begin = Instant::now();
         let mut n_same = 0;
         loop {
@@ -114,10 +117,10 @@ impl Explainer<'_> {
     pub(super) fn fork(
         &self,
         build: &BuildDirectory,
-        server: &mut Server,
-        process: &Process,
-        test: &Test,
-    ) -> Result<Fork, Failure> {
+        server: &mut ForkServer,
+        process: &TracedProcess,
+        test: &ForkTest,
+    ) -> Result<ForkedRun, Failure> {
         let place = self.root.join("park");
         let units = store::take_maps(&build.path, &place)?;
         let mut reply = server.start().test(test).map_err(|error| forks::failure(&error))?;
@@ -131,16 +134,16 @@ impl Explainer<'_> {
         let n_bytes = records.len() as u64;
         let bytes = assemble(process, &globals, &records, &mut units_of)?;
         let trace = Trace::open(Box::new(Cursor::new(bytes)))?;
-        let player = Player::new(trace, store::units_at(&place, &units))?;
-        Ok(Fork { player, ending, reply, n_bytes })
+        let player = NativePlayer::new(trace, store::units_at(&place, &units))?;
+        Ok(ForkedRun { player, ending, reply, n_bytes })
     }
 }
 
-impl Fork {
+impl ForkedRun {
     /// Compares it with the same program as the test ran it. It has no files to write to but those of the checkout, and no threads but one.
     ///
     /// Errors: it ended otherwise. What it says then is told of no run that the test had.
-    pub(super) fn compared(&self, taken: &Taken) -> Result<Option<String>, Failure> {
+    pub(super) fn compared(&self, taken: &TakenTrace) -> Result<Option<String>, Failure> {
         let (Some(end), false) = (taken.end, taken.is_cut || taken.is_lost || taken.is_left) else { return Ok(None) };
         if ending_of(Some(end)) != self.ending {
             return Err(Failure::error(
@@ -161,14 +164,14 @@ impl Fork {
 }
 
 /// Ends the test when everything was asked.
-pub(super) struct Until {
+pub(super) struct EndOfTest {
     pub(super) interrupt: Interrupt,
     pub(super) is_over: Arc<AtomicBool>,
     /// Whether processes of the test are still needed when it has ended.
     pub(super) is_held: Arc<AtomicBool>,
 }
 
-impl Watch for Until {
+impl CommandWatch for EndOfTest {
     fn started(&mut self, _group: ProcessGroup) {}
 
     fn is_interrupted(&self) -> bool {

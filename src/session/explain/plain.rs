@@ -1,23 +1,25 @@
 //! A chain as plain data: what is printed, stored and reported.
 
-use crate::explain::change::{Lines, Replaced, Sources};
+use crate::explain::change::{LinesByPath, ReferenceLines, TreeSources};
 use crate::explain::model::Explanation;
 use crate::explain::{model, words};
-use idd_explain::chain::End;
+use idd_explain::chain::ChainEnd;
 use idd_explain::link;
 use idd_explain::link::{Did, Instance};
-use idd_report::chain::{Chain, Failure, Kind, Link, Other, Set, Switched, Text, Which};
+use idd_report::chain::{
+    EffectKind, InstanceChoice, Other, ReportChain, ReportLink, Set, Switched, VisibleFailure, WrittenText,
+};
 use idd_report::{Untrusted, chain};
 use idd_trace::place::Place;
 use idd_trace::step::Step;
 
 /// The chain of an explanation.
-pub fn chain(explanation: &Explanation, sources: &mut Sources, replaced: &Replaced) -> Chain {
+pub fn chain(explanation: &Explanation, sources: &mut TreeSources, replaced: &ReferenceLines) -> ReportChain {
     let Explanation { links, sets, failure: (failure, shown), pair, figures, switched, remarks, .. } = explanation;
     let (bad, good) = &pair.names;
     let changed = &explanation.changed;
-    let at = At::new(shown.place.as_ref(), shown.instance, (changed, sources));
-    let failure = Failure {
+    let at = StepPlace::new(shown.place.as_ref(), shown.instance, (changed, sources));
+    let failure = VisibleFailure {
         what: words::failure(explanation).into(),
         file: at.file,
         line: at.line,
@@ -25,21 +27,21 @@ pub fn chain(explanation: &Explanation, sources: &mut Sources, replaced: &Replac
         in_change: at.in_change,
         which: at.which,
     };
-    let mut chain = Chain {
+    let mut chain = ReportChain {
         summary: None,
         bad: text(bad),
         good: text(good),
         switched: switched.as_ref().map(|switched| of_switched(switched, explanation, sources)),
         links: links
             .iter()
-            .map(|link| of_link(link, At::new(link.place.as_ref(), link.instance, (changed, sources)), replaced))
+            .map(|link| of_link(link, StepPlace::new(link.place.as_ref(), link.instance, (changed, sources)), replaced))
             .collect(),
         sets: sets.iter().map(set).collect(),
         end: match explanation.chain.end {
-            End::Benign => chain::End::Benign,
-            End::Start => chain::End::Start,
-            End::Stuck => chain::End::Stuck,
-            End::Unfinished => chain::End::Unfinished,
+            ChainEnd::Benign => chain::ChainBeginning::Benign,
+            ChainEnd::Start => chain::ChainBeginning::Start,
+            ChainEnd::Stuck => chain::ChainBeginning::Stuck,
+            ChainEnd::Unfinished => chain::ChainBeginning::Unfinished,
         },
         beginning: Some(words::beginning(explanation, sources).into()),
         failure,
@@ -70,18 +72,18 @@ fn set((step, variables): &(Step, Vec<String>)) -> Set {
 }
 
 /// Where a step stands in the sources.
-pub(super) struct At {
+pub(super) struct StepPlace {
     pub(super) file: Option<Untrusted>,
     pub(super) line: Option<u64>,
     pub(super) in_change: bool,
-    pub(super) which: Which,
+    pub(super) which: InstanceChoice,
 }
 
-impl At {
+impl StepPlace {
     pub(super) fn new(
         place: Option<&Place>,
         instance: Option<Instance>,
-        (changed, sources): (&Lines, &mut Sources),
+        (changed, sources): (&LinesByPath, &mut TreeSources),
     ) -> Self {
         let path = place.map(|place| sources.path(&place.file));
         let is_changed =
@@ -90,7 +92,7 @@ impl At {
             in_change: path.as_ref().zip(place).is_some_and(is_changed),
             file: path.map(Untrusted::from),
             line: place.map(|place| place.line.into()),
-            which: Which {
+            which: InstanceChoice {
                 part: place.and_then(|place| sources.part(&place.file, place.line, place.column)),
                 instance: instance.map(|instance| instance.nth.into()),
                 of: instance.map(|instance| instance.of.into()),
@@ -100,10 +102,10 @@ impl At {
 }
 
 /// The switched decision, and how doubtful it is.
-fn of_switched(switched: &model::Switched, explanation: &Explanation, sources: &mut Sources) -> Switched {
+fn of_switched(switched: &model::Switched, explanation: &Explanation, sources: &mut TreeSources) -> Switched {
     let (failure, _) = &explanation.failure;
     let mut at = |place: Option<&Place>, instance| {
-        let At { file, line, which, .. } = At::new(place, instance, (&explanation.changed, sources));
+        let StepPlace { file, line, which, .. } = StepPlace::new(place, instance, (&explanation.changed, sources));
         (file, line, which)
     };
     let (file, line, which) = at(switched.place.as_ref(), switched.instance);
@@ -127,26 +129,26 @@ fn of_switched(switched: &model::Switched, explanation: &Explanation, sources: &
     }
 }
 
-pub(super) fn of_link(link: &link::Link, at: At, replaced: &Replaced) -> Link {
+pub(super) fn of_link(link: &link::Link, at: StepPlace, replaced: &ReferenceLines) -> ReportLink {
     let (kind, variable, value, reference) = match &link.did {
         Did::Gave { variable, value, reference, .. } => {
-            (Kind::Value, Some(variable.as_str()), value.as_str(), reference.as_str())
+            (EffectKind::Value, Some(variable.as_str()), value.as_str(), reference.as_str())
         }
         Did::Returned { function, value, reference } => {
-            (Kind::Return, Some(&**function), value.as_str(), reference.as_str())
+            (EffectKind::Return, Some(&**function), value.as_str(), reference.as_str())
         }
         Did::Replaced { what, value, instead } => {
             let (kind, variable) = match what {
-                link::What::Variable(variable) => (Kind::Value, Some(variable.as_str())),
-                link::What::Call(function) => (Kind::Return, Some(&**function)),
-                link::What::Decision => (Kind::Decision, None),
+                link::LinkSubject::Variable(variable) => (EffectKind::Value, Some(variable.as_str())),
+                link::LinkSubject::Call(function) => (EffectKind::Return, Some(&**function)),
+                link::LinkSubject::Decision => (EffectKind::Decision, None),
             };
             (kind, variable, value.as_str(), instead.as_str())
         }
-        Did::Decided { outcome, reference } => (Kind::Decision, None, outcome.as_str(), reference.as_str()),
-        Did::Differs(Some((ours, theirs))) => (Kind::Change, None, ours.as_str(), theirs.as_str()),
-        Did::Used(path) => (Kind::Change, Some(&**path), "that of the failing version", "that of the reference"),
-        Did::Differs(None) => (Kind::Change, None, "that of the failing version", "that of the reference"),
+        Did::Decided { outcome, reference } => (EffectKind::Decision, None, outcome.as_str(), reference.as_str()),
+        Did::Differs(Some((ours, theirs))) => (EffectKind::Change, None, ours.as_str(), theirs.as_str()),
+        Did::Used(path) => (EffectKind::Change, Some(&**path), "that of the failing version", "that of the reference"),
+        Did::Differs(None) => (EffectKind::Change, None, "that of the failing version", "that of the reference"),
     };
     let number = at.line.and_then(|line| u32::try_from(line).ok());
     let was = at
@@ -155,7 +157,7 @@ pub(super) fn of_link(link: &link::Link, at: At, replaced: &Replaced) -> Link {
         .zip(number)
         .filter(|_| at.in_change)
         .and_then(|(file, line)| replaced.at(&String::from_utf8_lossy(file.as_bytes()), line));
-    Link {
+    ReportLink {
         kind,
         was,
         file: at.file,
@@ -171,7 +173,7 @@ pub(super) fn of_link(link: &link::Link, at: At, replaced: &Replaced) -> Link {
         replaced: matches!(link.did, Did::Replaced { .. }),
         kept: matches!(link.did, Did::Gave { is_kept: true, .. }),
         which: at.which,
-        text: link.text.as_ref().map(|found| Text {
+        text: link.text.as_ref().map(|found| WrittenText {
             variable: text(&found.variable),
             value: text(&found.value),
             reference: text(&found.reference),

@@ -8,9 +8,9 @@ use std::time::Duration;
 use crate::explain::model::Explainer;
 use crate::failure::Failure;
 use idd_base::revision::TreeId;
-use idd_world::process::Words;
+use idd_world::process::CommandWords;
 use idd_world::record::build::BuildDirectory;
-use idd_world::run::sandbox::{Commands, Job};
+use idd_world::run::sandbox::{Commands, ProbeJob};
 
 /// Builds, and keeps what the build wrote and the numbers that were given out for it. What was written is known by the time of its last change, which nobody can set.
 const BUILD_AND_KEEP: &str = r#"
@@ -50,8 +50,8 @@ impl Products {
     }
 
     /// A run. Where the products are put back, the sources stay as they are, so that they are no newer than what was made of them.
-    pub(super) fn job(&self, tree: TreeId, limit: Duration) -> Job {
-        Job { is_clean: !self.kept.exists(), ..Job::fresh(tree, limit) }
+    pub(super) fn job(&self, tree: TreeId, limit: Duration) -> ProbeJob {
+        ProbeJob { is_clean: !self.kept.exists(), ..ProbeJob::fresh(tree, limit) }
     }
 
     /// Build and test for the next run. A test that compiles gets the same numbers for the same sources each time.
@@ -63,12 +63,12 @@ impl Products {
         let mut commands = explainer.commands(&self.build, variables);
         let words = |script: &str, words: &[OsString]| {
             let shell = ["/bin/sh", "-c", script, "sh"].map(OsString::from);
-            Words::Argv(shell.into_iter().chain(words.iter().cloned()).collect())
+            CommandWords::Argv(shell.into_iter().chain(words.iter().cloned()).collect())
         };
         let kept = self.kept.clone().into_os_string();
         commands.build = match commands.build.take() {
-            Some(Words::Shell(_)) if self.kept.exists() => Some(words(PUT_BACK, &[kept])),
-            Some(Words::Shell(line)) => Some(words(BUILD_AND_KEEP, &[line, kept])),
+            Some(CommandWords::Shell(_)) if self.kept.exists() => Some(words(PUT_BACK, &[kept])),
+            Some(CommandWords::Shell(line)) => Some(words(BUILD_AND_KEEP, &[line, kept])),
             other => other,
         };
         self.build.renumber()?;

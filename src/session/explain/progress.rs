@@ -3,10 +3,10 @@
 use std::io;
 use std::time::{Duration, Instant};
 
-use crate::explain::forks::Server;
+use crate::explain::forks::ForkServer;
 use crate::talk::Talk;
 use idd_base::plural::count;
-use idd_explain::chain::{Definition, Executions, Goal, Point, Test};
+use idd_explain::chain::{AlignedPoint, CausalityTest, Definition, Executions, Goal};
 use idd_explain::native::causality::{Causality, CausalityError};
 
 /// The time between two messages.
@@ -16,19 +16,19 @@ const PERIOD: Duration = Duration::from_secs(10);
 const MAX_NAMES: usize = 2;
 
 /// Executions that say every ten seconds what is being looked for.
-pub(super) struct Progress<'p> {
-    causality: &'p mut Causality<Server>,
+pub(super) struct ReportedExecutions<'p> {
+    causality: &'p mut Causality<ForkServer>,
     talk: &'p mut dyn Talk,
     last: Instant,
     n_tests: usize,
 }
 
-impl<'p> Progress<'p> {
-    pub(super) fn new(causality: &'p mut Causality<Server>, talk: &'p mut dyn Talk) -> Self {
+impl<'p> ReportedExecutions<'p> {
+    pub(super) fn new(causality: &'p mut Causality<ForkServer>, talk: &'p mut dyn Talk) -> Self {
         Self { causality, talk, last: Instant::now(), n_tests: 0 }
     }
 
-    fn say(&mut self, test: &Test) -> Result<(), CausalityError<io::Error>> {
+    fn say(&mut self, test: &CausalityTest) -> Result<(), CausalityError<io::Error>> {
         let wanted = match &test.goal {
             Goal::Failure => "the failure".to_owned(),
             Goal::Set { point, definitions } => {
@@ -54,7 +54,7 @@ impl<'p> Progress<'p> {
     }
 }
 
-impl Executions for Progress<'_> {
+impl Executions for ReportedExecutions<'_> {
     type Error = CausalityError<io::Error>;
 
     fn is_stopped(&self) -> bool {
@@ -65,15 +65,15 @@ impl Executions for Progress<'_> {
         self.causality.n_points()
     }
 
-    fn position(&self, point: Point) -> u64 {
+    fn position(&self, point: AlignedPoint) -> u64 {
         self.causality.position(point)
     }
 
-    fn faulty(&mut self, point: Point) -> Result<Vec<Definition>, Self::Error> {
+    fn faulty(&mut self, point: AlignedPoint) -> Result<Vec<Definition>, Self::Error> {
         self.causality.faulty(point)
     }
 
-    fn induce(&mut self, test: &Test) -> Result<bool, Self::Error> {
+    fn induce(&mut self, test: &CausalityTest) -> Result<bool, Self::Error> {
         if self.last.elapsed() >= PERIOD {
             self.say(test)?;
             self.last = Instant::now();
@@ -82,11 +82,11 @@ impl Executions for Progress<'_> {
         self.causality.induce(test)
     }
 
-    fn parent(&self, point: Point) -> Option<Point> {
+    fn parent(&self, point: AlignedPoint) -> Option<AlignedPoint> {
         self.causality.parent(point)
     }
 
-    fn around(&mut self, point: Point) -> Result<Vec<Point>, Self::Error> {
+    fn around(&mut self, point: AlignedPoint) -> Result<Vec<AlignedPoint>, Self::Error> {
         self.causality.around(point)
     }
 }

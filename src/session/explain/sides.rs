@@ -11,16 +11,16 @@ use crate::{order, record, sandboxes};
 use idd_base::outcome;
 use idd_base::revision::TreeId;
 use idd_trace::TraceError;
-use idd_trace::container::Process;
-use idd_trace::instrument::java::sites::Content;
-use idd_trace::instrument::segment::Grain;
-use idd_trace::native::play::Player;
+use idd_trace::container::TracedProcess;
+use idd_trace::instrument::java::sites::RecordedContent;
+use idd_trace::instrument::segment::SegmentGrain;
+use idd_trace::native::play::NativePlayer;
 use idd_world::files;
 use idd_world::record::build::BuildDirectory;
-use idd_world::record::listen::{Keep, Listener, Taken};
+use idd_world::record::listen::{KeptPart, TakenTrace, TraceListener};
 use idd_world::record::store::UnitRange;
 use idd_world::record::{listen, store};
-use idd_world::run::sandbox::{Commands, Job, Sandbox};
+use idd_world::run::sandbox::{Commands, ProbeJob, Sandbox};
 use std::ffi::OsString;
 use std::io;
 use std::path::PathBuf;
@@ -33,10 +33,10 @@ const SLOWER: (u32, Duration) = (5, Duration::from_secs(30));
 type WithVariables<'c> = &'c dyn Fn(Vec<(OsString, OsString)>) -> io::Result<Commands>;
 
 /// One side, built and run.
-pub(super) struct Side {
+pub(super) struct BuiltSide {
     pub(super) place: PathBuf,
     pub(super) units: Vec<UnitRange>,
-    pub(super) taken: Vec<Taken>,
+    pub(super) taken: Vec<TakenTrace>,
     pub(super) ending: outcome::Ending,
     /// The last line that the test printed.
     pub(super) said: String,
@@ -45,25 +45,25 @@ pub(super) struct Side {
 }
 
 /// The process that is meant.
-pub(super) struct Meant {
+pub(super) struct TargetProcess {
     /// Its number among those of its side.
     pub(super) number: usize,
-    pub(super) process: Process,
+    pub(super) process: TracedProcess,
     /// Those before it that look the same, without those that were forked: a process is met where its program starts.
     pub(super) n_before: usize,
 }
 
-impl Meant {
-    pub(super) fn new(side: &Side, number: usize) -> Self {
+impl TargetProcess {
+    pub(super) fn new(side: &BuiltSide, number: usize) -> Self {
         let process = side.taken[number].process.clone();
-        let is_before = |taken: &&Taken| is_start(taken) && is_same(&taken.process, &process);
+        let is_before = |taken: &&TakenTrace| is_start(taken) && is_same(&taken.process, &process);
         let n_before = side.taken[..number].iter().filter(is_before).count();
         Self { number, process, n_before }
     }
 }
 
 impl Explainer<'_> {
-    pub(super) fn check_failing(bad: &Side) -> Result<(), Failure> {
+    pub(super) fn check_failing(bad: &BuiltSide) -> Result<(), Failure> {
         if bad.ending != outcome::Ending::Exit(0) {
             return Ok(());
         }
@@ -81,7 +81,7 @@ impl Explainer<'_> {
             &record::clang(self.context)?,
             &program,
             sandboxes::cache(self.root),
-            (Grain::Statement, self.objects.as_ref()),
+            (SegmentGrain::Statement, self.objects.as_ref()),
         )?;
         build.link_versions(&self.context.variable("PATH").unwrap_or_default(), &program)?;
         Ok(build)
@@ -97,8 +97,8 @@ impl Explainer<'_> {
             once: true,
             max_trace: self.order.max_trace,
             max_output: self.order.max_output,
-            keep: Some(order::Keep::First),
-            content: Content::Values,
+            keep: Some(order::KeepOrder::First),
+            content: RecordedContent::Values,
             timeout: self.order.timeout,
         }
     }
@@ -122,7 +122,7 @@ impl Explainer<'_> {
         tree: TreeId,
         limits: (u64, Duration),
         sandbox: &mut Sandbox,
-    ) -> Result<Side, Failure> {
+    ) -> Result<BuiltSide, Failure> {
         let build = self.build(name)?;
         self.recorded(name, tree, limits, (sandbox, &build, &|variables| Ok(self.commands(&build, variables))))
     }
@@ -133,7 +133,7 @@ impl Explainer<'_> {
         tree: TreeId,
         limits: (u64, Duration),
         sandbox: &mut Sandbox,
-    ) -> Result<(Side, Products), Failure> {
+    ) -> Result<(BuiltSide, Products), Failure> {
         let products = Products::new(self)?;
         let commands = |variables| products.commands(self, variables);
         let side = self.recorded("bad", tree, limits, (sandbox, &products.build, &commands))?;
@@ -146,24 +146,27 @@ impl Explainer<'_> {
         tree: TreeId,
         (max_trace, limit): (u64, Duration),
         (sandbox, build, commands): (&mut Sandbox, &BuildDirectory, WithVariables<'_>),
-    ) -> Result<Side, Failure> {
+    ) -> Result<BuiltSide, Failure> {
         let (socket, place) = (self.root.join(format!("trace-{name}")), self.root.join(name));
         let recording = commands(vec![(listen::VARIABLE.into(), socket.clone().into())])?;
-        let listener = Listener::start(&socket, &place, (max_trace, Keep::First))?;
-        let seen =
-            sandbox.observe(&Job::fresh(tree, limit), &recording, &mut listener.watched(&mut self.interrupt.clone()));
+        let listener = TraceListener::start(&socket, &place, (max_trace, KeptPart::First))?;
+        let seen = sandbox.observe(
+            &ProbeJob::fresh(tree, limit),
+            &recording,
+            &mut listener.watched(&mut self.interrupt.clone()),
+        );
         let taken = listener.finish().into_iter().collect::<io::Result<Vec<_>>>()?;
         let seen = seen?.ok_or_else(interrupted)?;
         if missed::is_bypassed(&seen, &build.logged(), &taken) {
             let watched = missed::watched(build, self.commands(build, Vec::new()))?;
-            sandbox.observe(&Job::fresh(tree, limit), &watched, &mut self.interrupt.clone())?;
+            sandbox.observe(&ProbeJob::fresh(tree, limit), &watched, &mut self.interrupt.clone())?;
         }
         missed::complain(&seen, build, &taken, missed::Java::default())?;
         let units = store::take_maps(&build.path, &place)?;
-        Ok(Side { place, units, taken, ending: seen.ending, said: missed::said(&seen), duration: seen.duration })
+        Ok(BuiltSide { place, units, taken, ending: seen.ending, said: missed::said(&seen), duration: seen.duration })
     }
 
-    pub(super) fn reference(side: &Side, number: usize) -> Result<Player, Failure> {
+    pub(super) fn reference(side: &BuiltSide, number: usize) -> Result<NativePlayer, Failure> {
         let taken = &side.taken[number];
         if taken.is_cut {
             return Err(Failure::error("the run of the reference is longer than the limit of its trace")
@@ -173,9 +176,9 @@ impl Explainer<'_> {
     }
 }
 
-impl Side {
+impl BuiltSide {
     /// The run of a process.
-    pub(super) fn player(&self, number: usize) -> Result<Player, Failure> {
+    pub(super) fn player(&self, number: usize) -> Result<NativePlayer, Failure> {
         let trace = store::open(&self.place.join(&self.taken[number].file))?;
         if !trace.is_complete {
             return Err(Failure::from(TraceError::Damaged("it is cut short")));
@@ -183,12 +186,12 @@ impl Side {
         if is_java(&trace) {
             return Err(failed(&TraceError::Java));
         }
-        Player::new(trace, store::units_at(&self.place, &self.units)).map_err(Failure::from)
+        NativePlayer::new(trace, store::units_at(&self.place, &self.units)).map_err(Failure::from)
     }
 }
 
 /// Whether a program started there; else the process was forked by another one.
-pub(super) fn is_start(taken: &Taken) -> bool {
+pub(super) fn is_start(taken: &TakenTrace) -> bool {
     taken.process.forked_at.is_none()
 }
 
@@ -208,7 +211,7 @@ fn level(mut variables: Vec<(OsString, OsString)>) -> Vec<(OsString, OsString)> 
 }
 
 /// Whether both are the same program with the same arguments.
-pub(super) fn is_same(process: &Process, other: &Process) -> bool {
+pub(super) fn is_same(process: &TracedProcess, other: &TracedProcess) -> bool {
     process.program == other.program && process.words == other.words
 }
 

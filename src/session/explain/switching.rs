@@ -16,15 +16,15 @@ use std::sync::atomic::Ordering;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use crate::explain::forks::Server;
+use crate::explain::forks::ForkServer;
 use crate::explain::model::{
     Desk, Explainer, Explanation, FIRST_TRACE, Limit, Other, PARKED_LIMIT, PATIENCE, Pair, Sides, Switched, interrupted,
 };
-use crate::explain::parking::Until;
+use crate::explain::parking::EndOfTest;
 use crate::explain::products::Products;
-use crate::explain::sides::{Meant, Side, is_same, is_start};
-use crate::explain::switching::search::{Group, Search, Seen, Try, none_passes};
-use crate::explain::which::Which;
+use crate::explain::sides::{BuiltSide, TargetProcess, is_same, is_start};
+use crate::explain::switching::search::{DecisionSearch, NewBehaviour, RunDigest, SwitchTry, none_passes};
+use crate::explain::which::ExplainedProcess;
 use crate::explain::{change, forks, which};
 use crate::failure::Failure;
 use crate::talk::Talk;
@@ -32,20 +32,20 @@ use idd_base::outcome;
 use idd_base::plural::count;
 use idd_base::revision::TreeId;
 use idd_explain::align::Alignment;
-use idd_explain::chain::End;
+use idd_explain::chain::ChainEnd;
 use idd_explain::link::Link;
-use idd_explain::native::behind::{Replacement, behind};
-use idd_explain::native::origin::Origin;
-use idd_explain::native::recorded::Recorded;
+use idd_explain::native::origin::DifferenceOrigin;
+use idd_explain::native::recorded::NativeRecorded;
+use idd_explain::native::replacements::{ReplacedValue, behind};
 use idd_explain::native::story;
-use idd_explain::passing::{Explained, Passing, best, compared};
+use idd_explain::passing::{PassingDecision, SwitchedChain, best, compared};
 use idd_report::Status;
-use idd_trace::container::Process;
+use idd_trace::container::TracedProcess;
 use idd_trace::run::Run;
 use idd_trace::step::Step;
-use idd_world::process::Watch as _;
-use idd_world::record::control::{Control, Reply, Test, Turn, process_of};
-use idd_world::record::listen::{Taken, has_failed};
+use idd_world::process::CommandWatch as _;
+use idd_world::record::control::{ForkReply, ForkTest, ParkControl, TurnedDecision, process_of};
+use idd_world::record::listen::{TakenTrace, has_failed};
 use idd_world::run::sandbox::Sandbox;
 
 /// A failing run that was killed at its limit is looked at for as long as this many segments of a reference allow.
@@ -64,44 +64,44 @@ const N_MEASURED: usize = 40;
 const N_MORE: usize = 4;
 
 /// The failing run, and how to run it again.
-struct Subject<'s, 'e> {
+struct SwitchedRun<'s, 'e> {
     explainer: &'s Explainer<'e>,
     sandbox: &'s mut Sandbox,
     tree: TreeId,
-    meant: Meant,
+    meant: TargetProcess,
     products: Products,
     /// The run without a switch.
-    whole: Test,
+    whole: ForkTest,
     n_processes: usize,
 }
 
 /// A decision that makes the test pass, and what it makes the program do.
 #[derive(Debug, Clone, Copy)]
-struct Found {
-    next: Try,
-    seen: Seen,
+struct FoundDecision {
+    next: SwitchTry,
+    seen: RunDigest,
     /// Whether the test was run with it.
     is_tested: bool,
-    passing: Passing,
+    passing: PassingDecision,
 }
 
-impl Subject<'_, '_> {
+impl SwitchedRun<'_, '_> {
     /// Parks the program at its start.
-    fn at_start<T>(&mut self, ask: impl FnOnce(Server, Process) -> Result<T, Failure>) -> Result<T, Failure> {
+    fn at_start<T>(&mut self, ask: impl FnOnce(ForkServer, TracedProcess) -> Result<T, Failure>) -> Result<T, Failure> {
         let (explainer, products) = (self.explainer, &self.products);
         let commands = |variables| products.commands(explainer, variables).map_err(Failure::from);
         explainer.while_parked(self.sandbox, &products.job(self.tree, PARKED_LIMIT), &self.meant, commands, ask)
     }
 
-    fn passes(&mut self, turn: Turn) -> Result<bool, Failure> {
+    fn passes(&mut self, turn: TurnedDecision) -> Result<bool, Failure> {
         self.explainer.passes(self.sandbox, self.tree, &self.meant, &self.products, turn)
     }
 
     /// Runs the test with one decision of each group switched; returns the groups with which it passes.
     ///
     /// Cost: a run of the test for each group, until enough decisions are found.
-    fn passing(&mut self, groups: Vec<Group>, n_runs: &mut usize) -> Result<Vec<Group>, Failure> {
-        let mut passing: Vec<Group> = Vec::new();
+    fn passing(&mut self, groups: Vec<NewBehaviour>, n_runs: &mut usize) -> Result<Vec<NewBehaviour>, Failure> {
+        let mut passing: Vec<NewBehaviour> = Vec::new();
         let mut most = usize::MAX;
         for group in groups {
             let n_found: usize = passing.iter().map(|group| group.tries.len()).sum();
@@ -122,14 +122,14 @@ impl Subject<'_, '_> {
     /// Counts what each switch changes.
     ///
     /// Cost: a whole traced run for each of at most [`N_MEASURED`] decisions.
-    fn measured(&mut self, groups: &[Group], search: &Search) -> Result<Vec<Found>, Failure> {
+    fn measured(&mut self, groups: &[NewBehaviour], search: &DecisionSearch) -> Result<Vec<FoundDecision>, Failure> {
         let (explainer, whole) = (self.explainer, self.whole.clone());
         let build = self.products.build.clone();
         self.at_start(|mut server, process| {
             let mut failing = explainer.fork(&build, &mut server, &process, &whole)?;
             let run = Run::read(&mut failing.player)?;
             let n_runs = at_most(N_MEASURED, &run);
-            let all: Vec<(Try, &Group)> =
+            let all: Vec<(SwitchTry, &NewBehaviour)> =
                 groups.iter().flat_map(|group| group.tries.iter().map(move |next| (*next, group))).collect();
             let mut found = Vec::new();
             // Some of all parts of the run.
@@ -137,16 +137,16 @@ impl Subject<'_, '_> {
                 if explainer.interrupt.is_interrupted() {
                     return Err(interrupted());
                 }
-                let test = Test { is_traced: true, limit: explainer.limit(), ..search.test(next.turn) };
+                let test = ForkTest { is_traced: true, limit: explainer.limit(), ..search.test(next.turn) };
                 let mut fork = explainer.fork(&build, &mut server, &process, &test)?;
                 let other = Run::read(&mut fork.player)?;
                 let n_same = 2 * Alignment::new(&run, &other).pairs.len();
                 let n_steps = run.n_steps() as usize + other.n_steps() as usize;
-                found.push(Found {
+                found.push(FoundDecision {
                     next: *next,
                     seen: group.seen,
                     is_tested: group.first() == *next,
-                    passing: Passing {
+                    passing: PassingDecision {
                         nth: next.nth,
                         segment: next.turn.at.segment,
                         is_accident: next.is_accident,
@@ -155,7 +155,7 @@ impl Subject<'_, '_> {
                     },
                 });
             }
-            let passing: Vec<Passing> = found.iter().map(|found| found.passing).collect();
+            let passing: Vec<PassingDecision> = found.iter().map(|found| found.passing).collect();
             let chosen = compared(&passing, at_most(N_COMPARED, &run).max(2));
             Ok(chosen.into_iter().map(|index| found[index]).collect())
         })
@@ -163,24 +163,29 @@ impl Subject<'_, '_> {
 
     /// The links before a decision that makes the test pass.
     ///
-    /// Cost: at most [`MAX_TRIED`](idd_explain::native::behind::MAX_TRIED) forks, each from the start of the run.
-    fn behind(&mut self, chosen: &Found, search: &Search, passing: &[Group]) -> Result<Vec<Link>, Failure> {
+    /// Cost: at most [`MAX_TRIED`](idd_explain::native::replacements::MAX_TRIED) forks, each from the start of the run.
+    fn behind(
+        &mut self,
+        chosen: &FoundDecision,
+        search: &DecisionSearch,
+        passing: &[NewBehaviour],
+    ) -> Result<Vec<Link>, Failure> {
         let (explainer, whole) = (self.explainer, self.whole.clone());
         let build = self.products.build.clone();
         let same = passing.iter().filter(|group| group.seen == chosen.seen).flat_map(|group| &group.tries);
         let same: Vec<Step> = same.map(|next| next.step).collect();
-        let nothing = Test { switch: None, ..search.test(chosen.next.turn) };
+        let nothing = ForkTest { switch: None, ..search.test(chosen.next.turn) };
         self.at_start(|mut server, process| {
             let mut failing = explainer.fork(&build, &mut server, &process, &whole)?;
             let run = Run::read(&mut failing.player)?;
-            let mut recorded = Recorded { player: failing.player, run };
-            let mut passes = |next: &Replacement| {
+            let mut recorded = NativeRecorded { player: failing.player, run };
+            let mut passes = |next: &ReplacedValue| {
                 if explainer.interrupt.is_interrupted() {
                     return Err(interrupted());
                 }
-                let test = Test { patches: vec![next.patch.clone()], from: next.from, ..nothing.clone() };
-                let Reply { ended, output, .. } = server.start().test(&test)?;
-                Ok(Seen::of(ended, &output) == Some(chosen.seen))
+                let test = ForkTest { patches: vec![next.patch.clone()], from: next.from, ..nothing.clone() };
+                let ForkReply { ended, output, .. } = server.start().test(&test)?;
+                Ok(RunDigest::of(ended, &output) == Some(chosen.seen))
             };
             let mut links = behind(&mut recorded, chosen.next.step, &same, &mut passes)?;
             story::number(&mut recorded, &mut links, &mut [])?;
@@ -191,19 +196,19 @@ impl Subject<'_, '_> {
     /// The chain of the run with a decision switched.
     fn chain(
         &mut self,
-        found: &Found,
-        search: &Search,
+        found: &FoundDecision,
+        search: &DecisionSearch,
         limits: (u64, Option<Duration>),
-        (pair, changed, seconds): (&Pair, &change::Lines, f64),
+        (pair, changed, seconds): (&Pair, &change::LinesByPath, f64),
         talk: &mut dyn Talk,
     ) -> Result<Explanation, Failure> {
         let (explainer, whole, n_processes) = (self.explainer, self.whole.clone(), self.n_processes);
         let build = self.products.build.clone();
         self.at_start(|mut server, process| {
             let failing = explainer.fork(&build, &mut server, &process, &whole)?;
-            let test = Test { is_traced: true, limit: explainer.limit(), ..search.test(found.next.turn) };
+            let test = ForkTest { is_traced: true, limit: explainer.limit(), ..search.test(found.next.turn) };
             let reference = explainer.fork(&build, &mut server, &process, &test)?;
-            if Seen::of(reference.reply.ended, &reference.reply.output) != Some(found.seen) {
+            if RunDigest::of(reference.reply.ended, &reference.reply.output) != Some(found.seen) {
                 return Err(Failure::error(
                     "in a second run with the same decision switched, the program behaves differently",
                 )
@@ -239,7 +244,7 @@ impl Explainer<'_> {
     pub(super) fn explain_switched(
         &self,
         budget: usize,
-        (pair, changed): (Pair, change::Lines),
+        (pair, changed): (Pair, change::LinesByPath),
         desk: &mut Desk<'_>,
     ) -> Result<Explanation, Failure> {
         let begin = Instant::now();
@@ -248,19 +253,20 @@ impl Explainer<'_> {
         let limits = (FIRST_TRACE.min(self.order.max_trace), self.limit());
         let (bad, products) = self.failing(tree, limits, desk.sandbox)?;
         Self::check_failing(&bad)?;
-        let meant = Meant::new(&bad, self.failed_process(&bad)?);
-        let which = Which { number: meant.number, twin: meant.number, others: Vec::new() };
+        let meant = TargetProcess::new(&bad, self.failed_process(&bad)?);
+        let which = ExplainedProcess { number: meant.number, twin: meant.number, others: Vec::new() };
         let which = which::remark(&bad, &which);
         let is_ended = bad.taken[meant.number].end.is_some();
         let patience = if is_ended { u64::MAX >> 8 } else { PATIENCE.0 * ENDLESS + PATIENCE.1 };
         let whole = forks::whole(patience, self.limit());
         let n_processes = bad.taken.len();
-        let mut subject = Subject { explainer: self, sandbox: desk.sandbox, tree, meant, products, whole, n_processes };
+        let mut subject =
+            SwitchedRun { explainer: self, sandbox: desk.sandbox, tree, meant, products, whole, n_processes };
 
         let (build, whole) = (subject.products.build.clone(), subject.whole.clone());
         let (mut search, groups) = subject.at_start(|mut server, process| {
             let fork = self.fork(&build, &mut server, &process, &whole)?;
-            let mut search = Search::new(fork, budget)?;
+            let mut search = DecisionSearch::new(fork, budget)?;
             let (n_ways, n_decisions) = (search.queue.len(), search.n_decisions);
             desk.talk.say(&format!(
                 "Switching one of {} at a time, in {}.",
@@ -271,7 +277,7 @@ impl Explainer<'_> {
             if let Some(context) = search.context {
                 let mut apart = Vec::new();
                 for group in std::mem::take(&mut groups) {
-                    let test = Test { is_traced: true, limit: self.limit(), ..search.test(group.first().turn) };
+                    let test = ForkTest { is_traced: true, limit: self.limit(), ..search.test(group.first().turn) };
                     let mut fork = self.fork(&build, &mut server, &process, &test)?;
                     let run = Run::read(&mut fork.player)?;
                     let is_there = run.indices.contains(&context);
@@ -290,8 +296,7 @@ impl Explainer<'_> {
         let n_passing = passing.iter().map(|group| group.tries.len()).sum();
         let mut found = subject.measured(&passing, &search)?;
         desk.talk.say(&format!("Searching for the chain, {}.", count(found.len(), "switched run")));
-        let seconds = begin.elapsed().as_secs_f64();
-        let from = (&pair, &changed, seconds);
+        let from = (&pair, &changed, begin.elapsed().as_secs_f64());
         let searching = Instant::now();
         let max_tests = self.order.max_tests;
         let (mut explained, mut told, mut problem) = (Vec::new(), Vec::new(), None);
@@ -309,10 +314,10 @@ impl Explainer<'_> {
             }
             match subject.chain(each, &search, (limits.0, left), from, desk.talk) {
                 Ok(explanation) => {
-                    let is_whole = explanation.chain.end != End::Unfinished;
+                    let is_whole = explanation.chain.end != ChainEnd::Unfinished;
                     let n_links = explanation.links.len();
                     let is_interrupted = explanation.limit == Some(Limit::Interrupt);
-                    told.push(Explained { passing: each.passing, n_links, is_whole });
+                    told.push(SwitchedChain { passing: each.passing, n_links, is_whole });
                     explained.push((*each, explanation));
                     if is_interrupted {
                         break;
@@ -332,7 +337,7 @@ impl Explainer<'_> {
             desk.talk.say("Replacing values before the switched decision.");
             let links = subject.behind(&chosen, &search, &passing)?;
             if !links.is_empty() {
-                explanation.origin = Origin::Replaced;
+                explanation.origin = DifferenceOrigin::Replaced;
                 explanation.links.splice(0..0, links);
             }
         }
@@ -346,10 +351,10 @@ impl Explainer<'_> {
     }
 
     /// The process of the failing side that is meant: the last of the named program, else the last that failed, else the last.
-    fn failed_process(&self, bad: &Side) -> Result<usize, Failure> {
-        let is_meant = |(number, taken): &(usize, &Taken)| is_start(taken) && self.is_wanted(*number, taken);
-        let wanted: Vec<(usize, &Taken)> = bad.taken.iter().enumerate().filter(is_meant).collect();
-        let failed = |(_, taken): &&(usize, &Taken)| has_failed((taken.end, taken.is_left), bad.ending);
+    fn failed_process(&self, bad: &BuiltSide) -> Result<usize, Failure> {
+        let is_meant = |(number, taken): &(usize, &TakenTrace)| is_start(taken) && self.is_wanted(*number, taken);
+        let wanted: Vec<(usize, &TakenTrace)> = bad.taken.iter().enumerate().filter(is_meant).collect();
+        let failed = |(_, taken): &&(usize, &TakenTrace)| has_failed((taken.end, taken.is_left), bad.ending);
         let failed = wanted.iter().rfind(failed).or(wanted.last());
         // What no program of its own began cannot be met again.
         failed.map(|(number, _)| *number).ok_or_else(|| self.none_wanted(bad))
@@ -360,14 +365,15 @@ impl Explainer<'_> {
         &self,
         sandbox: &mut Sandbox,
         tree: TreeId,
-        meant: &Meant,
+        meant: &TargetProcess,
         products: &Products,
-        turn: Turn,
+        turn: TurnedDecision,
     ) -> Result<bool, Failure> {
-        let control = Control::new(&self.root.join("control"))?;
+        let control = ParkControl::new(&self.root.join("control"))?;
         let commands = products.commands(self, control.variables_at_start(&self.scratch()?))?;
         let job = products.job(tree, self.limit());
-        let mut watch = Until { interrupt: self.interrupt.clone(), is_over: Arc::default(), is_held: Arc::default() };
+        let mut watch =
+            EndOfTest { interrupt: self.interrupt.clone(), is_over: Arc::default(), is_held: Arc::default() };
         let is_over = Arc::clone(&watch.is_over);
         let seen = thread::scope(|scope| {
             let running = scope.spawn(|| sandbox.observe(&job, &commands, &mut watch));

@@ -1,22 +1,22 @@
 //! What is said if the runs under instrumentation do not pass and fail as they should: which of four runs did what.
 
 use crate::explain::model::{Desk, Explainer, FIRST_TRACE, Pair, interrupted};
-use crate::explain::sides::Side;
-use crate::explain::switching::search::{Search, none_passes};
+use crate::explain::sides::BuiltSide;
+use crate::explain::switching::search::{DecisionSearch, none_passes};
 use crate::failure::Failure;
 use crate::record;
 use idd_base::outcome::Ending;
 use idd_base::revision::TreeId;
 use idd_report::escape::{Terminal, Untrusted};
-use idd_world::process::Watch as _;
-use idd_world::run::sandbox::{Commands, Job, Sandbox};
+use idd_world::process::CommandWatch as _;
+use idd_world::run::sandbox::{Commands, ProbeJob, Sandbox};
 
 /// How a version ended: as it is, and under instrumentation; `None` where it could not be built or run.
 type Endings = (Option<Ending>, Option<Ending>);
 
 impl Explainer<'_> {
     /// What is said of a reference that does not pass; named versions that were swapped are told to be.
-    pub(super) fn not_passing(&self, good: &Side, pair: &Pair, desk: &mut Desk<'_>) -> Failure {
+    pub(super) fn not_passing(&self, good: &BuiltSide, pair: &Pair, desk: &mut Desk<'_>) -> Failure {
         let limits = (FIRST_TRACE.min(self.order.max_trace), self.limit());
         let bad = self.side("bad", pair.failing.0, limits, desk.sandbox).ok().map(|bad| bad.ending);
         if pair.hunt.is_none() && bad == Some(Ending::Exit(0)) {
@@ -54,7 +54,7 @@ impl Explainer<'_> {
     }
 
     /// What is said if no decision makes the test pass: perhaps it fails only under instrumentation.
-    pub(super) fn none_passes(&self, search: &Search, pair: &Pair, desk: &mut Desk<'_>) -> Failure {
+    pub(super) fn none_passes(&self, search: &DecisionSearch, pair: &Pair, desk: &mut Desk<'_>) -> Failure {
         desk.talk.say("Running the failing version without instrumentation, to compare.");
         let ending = self.as_it_is(pair.failing.0, desk.sandbox);
         if self.interrupt.is_interrupted() {
@@ -77,7 +77,7 @@ impl Explainer<'_> {
     fn as_it_is(&self, tree: TreeId, sandbox: &mut Sandbox) -> Option<Ending> {
         let commands = record::plain_commands(&self.record_args(), self.location, self.context);
         let commands = Commands { surroundings: self.surroundings.clone(), ..commands };
-        let seen = sandbox.observe(&Job::fresh(tree, self.limit()), &commands, &mut self.interrupt.clone());
+        let seen = sandbox.observe(&ProbeJob::fresh(tree, self.limit()), &commands, &mut self.interrupt.clone());
         seen.ok().flatten().map(|seen| seen.ending)
     }
 }

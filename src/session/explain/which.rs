@@ -4,12 +4,12 @@
 //! told from outside: a process whose ending differs, else one that prints something else, else one that takes another path.
 
 use crate::explain::model::Explainer;
-use crate::explain::sides::{Side, is_start};
+use crate::explain::sides::{BuiltSide, is_start};
 use crate::failure::Failure;
 use idd_report::escape::{Terminal, Untrusted};
 use idd_trace::container::REPLACED;
 use idd_trace::run::Run;
-use idd_world::record::listen::Taken;
+use idd_world::record::listen::TakenTrace;
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
@@ -22,7 +22,7 @@ const MAX_LISTED: usize = 8;
 
 /// What two runs of a program differ in, the greatest that is seen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Difference {
+pub(super) enum RunDifference {
     /// Nothing, as far as it was compared.
     Nothing,
     /// They did more or less.
@@ -33,7 +33,7 @@ pub(super) enum Difference {
     Ending,
 }
 
-impl Difference {
+impl RunDifference {
     fn told(self) -> &'static str {
         match self {
             Self::Nothing => "the same on both versions",
@@ -46,12 +46,12 @@ impl Difference {
 
 /// A process that may be explained.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Candidate {
+struct CandidateProcess {
     /// Its number among the processes of the failing version, and that of its counterpart.
     numbers: (usize, usize),
     /// The process that started it.
     parent: Option<usize>,
-    difference: Difference,
+    difference: RunDifference,
     /// Whether it was called with the same words: else the cause lies in its caller.
     is_called_alike: bool,
     /// Whether no other program took its place, which would say more than it could.
@@ -61,34 +61,35 @@ struct Candidate {
 /// The candidate that is nearest to the cause.
 ///
 /// A process that started one that differs although it was called alike only passes that on. Of equal ones the last is taken: a test ends with the one that fails it.
-fn choose(candidates: &[Candidate]) -> Option<Candidate> {
-    let is_cause = |candidate: &Candidate| candidate.is_called_alike && candidate.difference >= Difference::Output;
+fn choose(candidates: &[CandidateProcess]) -> Option<CandidateProcess> {
+    let is_cause =
+        |candidate: &CandidateProcess| candidate.is_called_alike && candidate.difference >= RunDifference::Output;
     let of = |number: usize| candidates.iter().find(|candidate| candidate.numbers.0 == number);
-    let parents = |candidate: &Candidate| {
+    let parents = |candidate: &CandidateProcess| {
         std::iter::successors(candidate.parent, |parent| of(*parent)?.parent).collect::<Vec<_>>()
     };
     let passing_on: Vec<usize> = candidates.iter().filter(|candidate| is_cause(candidate)).flat_map(parents).collect();
-    let rank = |candidate: &&Candidate| {
-        let Candidate { difference, is_called_alike, is_there, .. } = **candidate;
-        let is_ours = is_called_alike && difference > Difference::Nothing;
+    let rank = |candidate: &&CandidateProcess| {
+        let CandidateProcess { difference, is_called_alike, is_there, .. } = **candidate;
+        let is_ours = is_called_alike && difference > RunDifference::Nothing;
         (is_ours && !passing_on.contains(&candidate.numbers.0), is_ours, difference, is_there)
     };
     candidates.iter().max_by_key(rank).copied()
 }
 
 /// The process that is explained, and what is to be said about it.
-pub(super) struct Which {
+pub(super) struct ExplainedProcess {
     /// Its number among the processes of the failing version.
     pub(super) number: usize,
     /// The number of its counterpart on the reference.
     pub(super) twin: usize,
     /// The others that differ too, with what they differ in.
-    pub(super) others: Vec<(usize, Difference)>,
+    pub(super) others: Vec<(usize, RunDifference)>,
 }
 
 impl Explainer<'_> {
     /// Whether a process is one that the user asked for.
-    pub(super) fn is_wanted(&self, number: usize, taken: &Taken) -> bool {
+    pub(super) fn is_wanted(&self, number: usize, taken: &TakenTrace) -> bool {
         let order = self.order;
         let is_in = |argument: &OsStr| {
             let words = taken.process.words.split(|byte| *byte == 0);
@@ -101,7 +102,7 @@ impl Explainer<'_> {
     }
 
     /// What is said where no process is the one that the user asked for.
-    pub(super) fn none_wanted(&self, side: &Side) -> Failure {
+    pub(super) fn none_wanted(&self, side: &BuiltSide) -> Failure {
         let order = self.order;
         let message = match (order.process, &order.program) {
             (Some(process), _) if side.taken.get(process).is_some_and(|taken| !is_start(taken)) => {
@@ -122,12 +123,12 @@ impl Explainer<'_> {
     /// One that was forked goes on where its parent was, which stands for it.
     ///
     /// Cost: reads all traces if there are several processes.
-    pub(super) fn which(&self, bad: &Side, good: &Side) -> Result<Which, Failure> {
-        let starts = |side: &Side| -> Vec<usize> {
+    pub(super) fn which(&self, bad: &BuiltSide, good: &BuiltSide) -> Result<ExplainedProcess, Failure> {
+        let starts = |side: &BuiltSide| -> Vec<usize> {
             (0..side.taken.len()).filter(|number| is_start(&side.taken[*number])).collect()
         };
         let (ours, theirs) = (starts(bad), starts(good));
-        let is_short = |side: &Side| side.taken.iter().map(|taken| taken.n_bytes).sum::<u64>() <= MAX_READ;
+        let is_short = |side: &BuiltSide| side.taken.iter().map(|taken| taken.n_bytes).sum::<u64>() <= MAX_READ;
         let is_read = ours.len() > 1 && is_short(bad) && is_short(good);
         let mut candidates = Vec::new();
         for number in ours.iter().copied() {
@@ -138,16 +139,16 @@ impl Explainer<'_> {
             }
             let other = &good.taken[twin];
             let difference = if one.end != other.end {
-                Difference::Ending
+                RunDifference::Ending
             } else if is_read && !is_cut(one) && !is_cut(other) && said(bad, number)? != said(good, twin)? {
-                Difference::Output
+                RunDifference::Output
             } else if one.n_bytes != other.n_bytes {
-                Difference::Path
+                RunDifference::Path
             } else {
-                Difference::Nothing
+                RunDifference::Nothing
             };
             let parent = (0..number).rev().find(|earlier| bad.taken[*earlier].process.pid == one.process.parent);
-            candidates.push(Candidate {
+            candidates.push(CandidateProcess {
                 numbers: (number, twin),
                 parent,
                 difference,
@@ -155,17 +156,17 @@ impl Explainer<'_> {
                 is_there: one.end != Some(REPLACED),
             });
         }
-        let Some(Candidate { numbers: (number, twin), .. }) = choose(&candidates) else {
+        let Some(CandidateProcess { numbers: (number, twin), .. }) = choose(&candidates) else {
             return Err(self.none_wanted(bad));
         };
         let others =
-            candidates.iter().filter(|other| other.numbers.0 != number && other.difference >= Difference::Output);
-        Ok(Which { number, twin, others: others.map(|other| (other.numbers.0, other.difference)).collect() })
+            candidates.iter().filter(|other| other.numbers.0 != number && other.difference >= RunDifference::Output);
+        Ok(ExplainedProcess { number, twin, others: others.map(|other| (other.numbers.0, other.difference)).collect() })
     }
 }
 
 /// If the test ran several processes, what is remarked about the one that is explained.
-pub(super) fn remark(side: &Side, which: &Which) -> Option<String> {
+pub(super) fn remark(side: &BuiltSide, which: &ExplainedProcess) -> Option<String> {
     let n_all = side.taken.len();
     if n_all < 2 {
         return None;
@@ -187,12 +188,12 @@ pub(super) fn remark(side: &Side, which: &Which) -> Option<String> {
 }
 
 /// The process as it was called, for a message.
-pub(super) fn called(side: &Side, number: usize) -> String {
+pub(super) fn called(side: &BuiltSide, number: usize) -> String {
     Terminal.line(&Untrusted::from(side.taken[number].process.arguments().join(" ").as_str()))
 }
 
 /// Processes with their numbers, for a message.
-fn list(side: &Side, numbers: impl ExactSizeIterator<Item = usize>) -> String {
+fn list(side: &BuiltSide, numbers: impl ExactSizeIterator<Item = usize>) -> String {
     let n_more = numbers.len().saturating_sub(MAX_LISTED);
     let mut listed: Vec<String> =
         numbers.take(MAX_LISTED).map(|number| format!("{number}: `{}`", called(side, number))).collect();
@@ -203,29 +204,29 @@ fn list(side: &Side, numbers: impl ExactSizeIterator<Item = usize>) -> String {
 }
 
 /// The number of the counterpart: the one that was called alike, as many of these before it; else the one of the same program, as many of these before it.
-fn twin((bad, ours): (&Side, &[usize]), (good, theirs): (&Side, &[usize]), number: usize) -> Option<usize> {
+fn twin((bad, ours): (&BuiltSide, &[usize]), (good, theirs): (&BuiltSide, &[usize]), number: usize) -> Option<usize> {
     let process = &bad.taken[number].process;
-    let nth = |is_alike: &dyn Fn(&Taken) -> bool| {
+    let nth = |is_alike: &dyn Fn(&TakenTrace) -> bool| {
         let n_before = ours.iter().filter(|other| **other < number && is_alike(&bad.taken[**other])).count();
         theirs.iter().filter(|other| is_alike(&good.taken[**other])).nth(n_before).copied()
     };
-    let is_program = |taken: &Taken| taken.process.program == process.program;
+    let is_program = |taken: &TakenTrace| taken.process.program == process.program;
     nth(&|taken| is_program(taken) && taken.process.words == process.words).or_else(|| nth(&is_program))
 }
 
-fn is_cut(taken: &Taken) -> bool {
+fn is_cut(taken: &TakenTrace) -> bool {
     taken.is_cut || taken.is_lost || taken.is_left || taken.n_given_up > 0
 }
 
 /// What a process printed: the calls, without their steps.
-fn said(side: &Side, number: usize) -> Result<Vec<impl PartialEq>, Failure> {
+fn said(side: &BuiltSide, number: usize) -> Result<Vec<impl PartialEq>, Failure> {
     let mut player = side.player(number)?;
     let said = Run::read(&mut player)?.said.into_iter();
     Ok(said.map(|said| (said.function, said.words, said.text)).collect())
 }
 
 /// The name of its program.
-fn name(taken: &Taken) -> Option<&OsStr> {
+fn name(taken: &TakenTrace) -> Option<&OsStr> {
     Path::new(OsStr::from_bytes(&taken.process.program)).file_name()
 }
 
@@ -237,18 +238,18 @@ fn contains(text: &[u8], part: &[u8]) -> bool {
 mod tests {
     use super::*;
 
-    fn candidate(number: usize, difference: Difference) -> Candidate {
-        Candidate { numbers: (number, number), parent: None, difference, is_called_alike: true, is_there: true }
+    fn candidate(number: usize, difference: RunDifference) -> CandidateProcess {
+        CandidateProcess { numbers: (number, number), parent: None, difference, is_called_alike: true, is_there: true }
     }
 
-    fn chosen(candidates: &[Candidate]) -> usize {
+    fn chosen(candidates: &[CandidateProcess]) -> usize {
         choose(candidates).unwrap().numbers.0
     }
 
     #[test]
     fn the_last_of_those_that_differ_most_is_chosen() {
-        use Difference::{Ending, Nothing, Output, Path};
-        let of = |all: &[Difference]| {
+        use RunDifference::{Ending, Nothing, Output, Path};
+        let of = |all: &[RunDifference]| {
             let candidates = all.iter().enumerate().map(|(number, difference)| candidate(number, *difference));
             chosen(&candidates.collect::<Vec<_>>())
         };
@@ -261,23 +262,26 @@ mod tests {
 
     #[test]
     fn a_runner_passes_on_what_a_program_does_that_it_called_alike() {
-        let runner = candidate(0, Difference::Ending);
-        let called =
-            |is_called_alike| Candidate { parent: Some(0), is_called_alike, ..candidate(1, Difference::Output) };
+        let runner = candidate(0, RunDifference::Ending);
+        let called = |is_called_alike| CandidateProcess {
+            parent: Some(0),
+            is_called_alike,
+            ..candidate(1, RunDifference::Output)
+        };
         assert_eq!(chosen(&[runner, called(true)]), 1);
         assert_eq!(chosen(&[runner, called(false)]), 0, "it was given something else");
-        let same = Candidate { parent: Some(0), ..candidate(1, Difference::Nothing) };
+        let same = CandidateProcess { parent: Some(0), ..candidate(1, RunDifference::Nothing) };
         assert_eq!(chosen(&[runner, same]), 0);
         // Over a process in between that did nothing itself.
-        let between = Candidate { parent: Some(0), ..candidate(1, Difference::Nothing) };
-        let last = Candidate { parent: Some(1), ..candidate(2, Difference::Output) };
+        let between = CandidateProcess { parent: Some(0), ..candidate(1, RunDifference::Nothing) };
+        let last = CandidateProcess { parent: Some(1), ..candidate(2, RunDifference::Output) };
         assert_eq!(chosen(&[runner, between, last]), 2);
     }
 
     #[test]
     fn a_process_in_whose_place_another_program_ran_is_the_last_choice() {
-        let gone = Candidate { is_there: false, ..candidate(1, Difference::Ending) };
-        assert_eq!(chosen(&[candidate(0, Difference::Ending), gone]), 0);
+        let gone = CandidateProcess { is_there: false, ..candidate(1, RunDifference::Ending) };
+        assert_eq!(chosen(&[candidate(0, RunDifference::Ending), gone]), 0);
     }
 
     #[test]

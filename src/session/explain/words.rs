@@ -1,28 +1,28 @@
 //! The failure and the beginning of a chain, in words.
 
-use crate::explain::change::Sources;
+use crate::explain::change::TreeSources;
 use crate::explain::model::{Explanation, Limit};
-use idd_explain::failure::{Ending, Wrong};
-use idd_explain::native::origin::{Origin, Used};
+use idd_explain::failure::{RunEnding, RunWrong};
+use idd_explain::native::origin::{DifferenceOrigin, UsedVariable};
 use idd_explain::native::roots::Missing;
-use idd_trace::native::target::Target;
+use idd_trace::native::target::OpenedFile;
 use idd_trace::native::value;
-use idd_trace::run::{Said, Word};
+use idd_trace::run::{ObservableCall, RunArgument};
 
 /// What was said: the text, or the call as C would write it.
-pub fn said(said: &Said) -> String {
+pub fn said(said: &ObservableCall) -> String {
     if let Some(text) = &said.text {
         return value::quoted(text, '"');
     }
     let texts = said.words.iter().map(|word| match word {
-        Word::Text(text) => value::quoted(text, '"'),
+        RunArgument::Text(text) => value::quoted(text, '"'),
         // A number of at most four bytes may be an `int`.
-        Word::Number(number) => match u32::try_from(*number) {
+        RunArgument::Number(number) => match u32::try_from(*number) {
             Ok(number) => number.cast_signed().to_string(),
             Err(_) => number.cast_signed().to_string(),
         },
         // What is there is not known.
-        Word::Pointer => "...".to_owned(),
+        RunArgument::Pointer => "...".to_owned(),
     });
     format!("{}({})", said.function, texts.collect::<Vec<_>>().join(", "))
 }
@@ -34,12 +34,12 @@ fn is_binary(text: &[u8]) -> bool {
 }
 
 /// Whether what is said is told as bytes, or as what a file holds.
-fn is_for_files(wrong: &Said, target: Option<&Target>) -> bool {
+fn is_for_files(wrong: &ObservableCall, target: Option<&OpenedFile>) -> bool {
     wrong.text.as_ref().is_some_and(|text| target.is_some() || is_binary(text))
 }
 
 /// What was written to a file, or bytes that are no text: where they begin to differ, counted from 1 as `cmp` does.
-fn written(wrong: &Said, other: Option<&Said>, target: Option<&Target>) -> String {
+fn written(wrong: &ObservableCall, other: Option<&ObservableCall>, target: Option<&OpenedFile>) -> String {
     /// Bytes that are printed.
     const MAX_BYTES: usize = 4;
     let ours = wrong.text.as_deref().unwrap_or_default();
@@ -64,11 +64,11 @@ fn written(wrong: &Said, other: Option<&Said>, target: Option<&Target>) -> Strin
     format!("{place}: {} (reference {})", hex(ours), hex(theirs))
 }
 
-fn ending(ending: Ending) -> String {
+fn ending(ending: RunEnding) -> String {
     match ending {
-        Ending::Exit(code) => format!("exits with {code}"),
-        Ending::Signal(signal) => format!("is killed by signal {signal}"),
-        Ending::Endless => "does not end".to_owned(),
+        RunEnding::Exit(code) => format!("exits with {code}"),
+        RunEnding::Signal(signal) => format!("is killed by signal {signal}"),
+        RunEnding::Endless => "does not end".to_owned(),
     }
 }
 
@@ -81,14 +81,14 @@ pub fn failure(explanation: &Explanation) -> String {
 ///
 /// - `target`: the file that the program wrote to.
 /// - `null`: the pointer at which it crashed.
-pub fn wrong(failure: &idd_explain::failure::Failure, target: Option<&Target>, null: Option<&str>) -> String {
+pub fn wrong(failure: &idd_explain::failure::RunFailure, target: Option<&OpenedFile>, null: Option<&str>) -> String {
     match &failure.wrong {
-        Wrong::Said(wrong, other) if is_for_files(wrong, target) => written(wrong, other.as_ref(), target),
-        Wrong::Said(wrong, Some(other)) => format!("the program says {} (reference {})", said(wrong), said(other)),
-        Wrong::Said(wrong, None) => format!("the program says {} (reference: nothing more)", said(wrong)),
-        Wrong::Skipped(other, _) => format!("the program does not say {}, as the reference does", said(other)),
-        Wrong::Silent(other) => format!("the program says nothing more (reference {})", said(other)),
-        Wrong::Ended => {
+        RunWrong::Said(wrong, other) if is_for_files(wrong, target) => written(wrong, other.as_ref(), target),
+        RunWrong::Said(wrong, Some(other)) => format!("the program says {} (reference {})", said(wrong), said(other)),
+        RunWrong::Said(wrong, None) => format!("the program says {} (reference: nothing more)", said(wrong)),
+        RunWrong::Skipped(other, _) => format!("the program does not say {}, as the reference does", said(other)),
+        RunWrong::Silent(other) => format!("the program says nothing more (reference {})", said(other)),
+        RunWrong::Ended => {
             let null = null.map(|name| format!(": {name} is NULL")).unwrap_or_default();
             format!("the program {}{null} (reference: {})", ending(failure.ending), ending(failure.reference))
         }
@@ -96,8 +96,8 @@ pub fn wrong(failure: &idd_explain::failure::Failure, target: Option<&Target>, n
 }
 
 /// Faulty variables that the failing statement uses: ` It uses total, 18 (reference 12), given at a.c:11.`
-fn used(used: &[Used], sources: &mut Sources) -> String {
-    let mut one = |used: &Used| {
+fn used(used: &[UsedVariable], sources: &mut TreeSources) -> String {
+    let mut one = |used: &UsedVariable| {
         let place = used.place.as_ref().filter(|place| place.line > 0);
         let place = place.map(|place| format!(", given at {}:{}", sources.path(&place.file), place.line));
         let (ours, theirs) = &used.values;
@@ -110,7 +110,7 @@ fn used(used: &[Used], sources: &mut Sources) -> String {
 }
 
 /// Why a chain does not begin with the change.
-fn why(missing: Option<&Missing>, sources: &mut Sources) -> String {
+fn why(missing: Option<&Missing>, sources: &mut TreeSources) -> String {
     match missing {
         None => "No faulty value before it is needed: the change takes part only later.".to_owned(),
         Some(Missing::NotRun) => "No faulty value before it is needed, and no changed line runs in this process: how \
@@ -130,36 +130,36 @@ fn why(missing: Option<&Missing>, sources: &mut Sources) -> String {
 }
 
 /// Where the chain begins, in a sentence.
-pub fn beginning(explanation: &Explanation, sources: &mut Sources) -> String {
+pub fn beginning(explanation: &Explanation, sources: &mut TreeSources) -> String {
     let is_empty = explanation.links.is_empty();
     match &explanation.origin {
-        Origin::Change if is_empty => {
+        DifferenceOrigin::Change if is_empty => {
             "The changed statement itself causes the failure: nothing before it is needed.".to_owned()
         }
-        Origin::Change => {
+        DifferenceOrigin::Change => {
             "It begins with the change: the values that the change uses are the same in both runs.".to_owned()
         }
-        Origin::Initial => {
+        DifferenceOrigin::Initial => {
             "It begins with the change, in a value that exists from the start of the program.".to_owned()
         }
-        Origin::Arguments(ours, theirs) => format!(
+        DifferenceOrigin::Arguments(ours, theirs) => format!(
             "It comes from outside of this process, which was started as `{}` (reference `{}`).",
             ours.join(" "),
             theirs.join(" ")
         ),
-        Origin::Input(function) => {
+        DifferenceOrigin::Input(function) => {
             format!("It comes from outside of this process: `{function}` read it.")
         }
-        Origin::Threads(all) => format!(
+        DifferenceOrigin::Threads(all) => format!(
             "The program has several threads, and experiments run only the first one: where the difference comes from \
              is not proved.{}",
             used(all, sources)
         ),
-        Origin::Start => {
+        DifferenceOrigin::Start => {
             "It begins with a value that exists from the start: an input, or something that only the reference does."
                 .to_owned()
         }
-        Origin::Unfinished => {
+        DifferenceOrigin::Unfinished => {
             let limit = match explanation.limit {
                 Some(Limit::Budget) => "the time of `--budget` was over",
                 Some(Limit::Interrupt) => "the search was interrupted",
@@ -168,15 +168,17 @@ pub fn beginning(explanation: &Explanation, sources: &mut Sources) -> String {
             let what = if is_empty { "Nothing of it is found yet" } else { "This is only its end" };
             format!("{what}: {limit} before its beginning was found.")
         }
-        Origin::Stuck => "No earlier state causes it by itself, so it may begin too late.".to_owned(),
-        Origin::Replaced => {
+        DifferenceOrigin::Stuck => "No earlier state causes it by itself, so it may begin too late.".to_owned(),
+        DifferenceOrigin::Replaced => {
             "What comes before the switched decision is the same in both runs. The links before it were \
                              found by replacing one value at a time: with it, the program does the same as with the \
                              decision switched."
                 .to_owned()
         }
-        Origin::Same => "Nothing before it is needed: the values that it uses are the same in both runs.".to_owned(),
-        Origin::Unknown(all, missing) => format!("{}{}", why(missing.as_ref(), sources), used(all, sources)),
+        DifferenceOrigin::Same => {
+            "Nothing before it is needed: the values that it uses are the same in both runs.".to_owned()
+        }
+        DifferenceOrigin::Unknown(all, missing) => format!("{}{}", why(missing.as_ref(), sources), used(all, sources)),
     }
 }
 
@@ -186,22 +188,22 @@ mod tests {
     use idd_trace::step::Step;
     use std::sync::Arc;
 
-    fn of(function: &str, words: Vec<Word>, text: Option<&str>) -> Said {
+    fn of(function: &str, words: Vec<RunArgument>, text: Option<&str>) -> ObservableCall {
         let text = text.map(|text| text.as_bytes().to_vec());
-        Said { step: Step(1), time: 1, function: Arc::from(function), words, text }
+        ObservableCall { step: Step(1), time: 1, function: Arc::from(function), words, text }
     }
 
     #[test]
     fn what_was_said_is_its_text_else_the_call() {
-        assert_eq!(said(&of("printf", vec![Word::Number(1)], Some("a \"b\"\n"))), r#""a \"b\"\n""#);
-        let words = vec![Word::Text(b"%d".to_vec()), Word::Number(7), Word::Pointer];
+        assert_eq!(said(&of("printf", vec![RunArgument::Number(1)], Some("a \"b\"\n"))), r#""a \"b\"\n""#);
+        let words = vec![RunArgument::Text(b"%d".to_vec()), RunArgument::Number(7), RunArgument::Pointer];
         assert_eq!(said(&of("printf", words, None)), "printf(\"%d\", 7, ...)");
         assert_eq!(said(&of("abort", vec![], None)), "abort()");
     }
 
     #[test]
     fn a_number_of_four_bytes_may_be_an_int_and_a_longer_one_is_signed() {
-        let number = |number| said(&of("exit", vec![Word::Number(number)], None));
+        let number = |number| said(&of("exit", vec![RunArgument::Number(number)], None));
         assert_eq!(number(0x7fff_ffff), "exit(2147483647)");
         assert_eq!(number(0xffff_ffff), "exit(-1)");
         assert_eq!(number(0x8000_0000), "exit(-2147483648)");
@@ -211,9 +213,9 @@ mod tests {
 
     #[test]
     fn what_is_no_text_differs_at_a_byte_and_what_is_written_to_a_file_is_of_the_file() {
-        let bytes = |bytes: &[u8]| Said { text: Some(bytes.to_vec()), ..of("fwrite", vec![], None) };
+        let bytes = |bytes: &[u8]| ObservableCall { text: Some(bytes.to_vec()), ..of("fwrite", vec![], None) };
         let (ours, theirs) = (bytes(b"\x7fELF\x01\x02\x03"), bytes(b"\x7fELF\x09"));
-        let target = |offset| Target { path: b"out.o".to_vec(), offset };
+        let target = |offset| OpenedFile { path: b"out.o".to_vec(), offset };
         assert!(is_for_files(&ours, None) && !is_for_files(&bytes("h\u{e9}\n".as_bytes()), None));
         let plain = "the program writes 7 bytes that differ at byte 5: 01 02 03 (reference 09)";
         assert_eq!(written(&ours, Some(&theirs), None), plain);
@@ -230,8 +232,8 @@ mod tests {
 
     #[test]
     fn an_ending_is_a_verb() {
-        assert_eq!(ending(Ending::Exit(3)), "exits with 3");
-        assert_eq!(ending(Ending::Signal(11)), "is killed by signal 11");
-        assert_eq!(ending(Ending::Endless), "does not end");
+        assert_eq!(ending(RunEnding::Exit(3)), "exits with 3");
+        assert_eq!(ending(RunEnding::Signal(11)), "is killed by signal 11");
+        assert_eq!(ending(RunEnding::Endless), "does not end");
     }
 }

@@ -6,14 +6,14 @@ use std::cmp::Ordering;
 
 /// The type of an integer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Type {
+pub struct IntegerType {
     /// Its bits: 1 for `_Bool`, else 8 to 64.
     pub bits: u32,
     /// Whether it has negative numbers.
     pub is_signed: bool,
 }
 
-impl Type {
+impl IntegerType {
     /// `int`.
     pub const INT: Self = Self { bits: 32, is_signed: true };
     /// `unsigned int`.
@@ -52,7 +52,7 @@ impl Type {
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Number {
     /// An integer; it is one that the type has.
-    Integer(i128, Type),
+    Integer(i128, IntegerType),
     /// A floating-point number, and whether it is a `float`.
     Float(f64, bool),
 }
@@ -60,7 +60,7 @@ pub enum Number {
 /// An operator with two operands that computes both.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[expect(missing_docs, reason = "they are those of C")]
-pub enum Binary {
+pub enum BinaryOperator {
     Multiply,
     Divide,
     Remainder,
@@ -82,7 +82,7 @@ pub enum Binary {
 /// An operator with one operand.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[expect(missing_docs, reason = "they are those of C")]
-pub enum Unary {
+pub enum UnaryOperator {
     Plus,
     Minus,
     Complement,
@@ -92,7 +92,7 @@ pub enum Unary {
 impl Number {
     /// An `int`.
     pub fn int(number: i128) -> Self {
-        Self::Integer(Type::INT.wrap(number), Type::INT)
+        Self::Integer(IntegerType::INT.wrap(number), IntegerType::INT)
     }
 
     /// 1 or 0, as an `int`.
@@ -119,7 +119,7 @@ impl Number {
     /// The number as one of a type.
     ///
     /// Errors: it is a floating-point number that the type cannot hold.
-    pub fn cast(self, ty: Type) -> Result<Self, String> {
+    pub fn cast(self, ty: IntegerType) -> Result<Self, String> {
         match self {
             Self::Integer(number, _) => Ok(Self::Integer(ty.wrap(number), ty)),
             Self::Float(number, _) if ty.bits == 1 => Ok(Self::Integer(i128::from(number != 0.0), ty)),
@@ -174,19 +174,19 @@ fn rounded(number: f64, is_single: bool) -> f64 {
 }
 
 /// Applies an operator with one operand.
-pub fn unary(operator: Unary, operand: Number) -> Result<Number, String> {
+pub fn unary(operator: UnaryOperator, operand: Number) -> Result<Number, String> {
     match (operator, operand) {
-        (Unary::Not, _) => Ok(Number::truth(!operand.is_true())),
-        (Unary::Complement, Number::Float(..)) => Err("`~` takes integers".to_owned()),
+        (UnaryOperator::Not, _) => Ok(Number::truth(!operand.is_true())),
+        (UnaryOperator::Complement, Number::Float(..)) => Err("`~` takes integers".to_owned()),
         (_, Number::Float(number, is_single)) => {
-            Ok(Number::Float(if operator == Unary::Minus { -number } else { number }, is_single))
+            Ok(Number::Float(if operator == UnaryOperator::Minus { -number } else { number }, is_single))
         }
         (_, Number::Integer(number, ty)) => {
             let ty = ty.promoted();
             let number = match operator {
-                Unary::Minus => -number,
-                Unary::Complement => !number,
-                Unary::Plus | Unary::Not => number,
+                UnaryOperator::Minus => -number,
+                UnaryOperator::Complement => !number,
+                UnaryOperator::Plus | UnaryOperator::Not => number,
             };
             Ok(Number::Integer(ty.wrap(number), ty))
         }
@@ -196,10 +196,10 @@ pub fn unary(operator: Unary, operand: Number) -> Result<Number, String> {
 /// Applies an operator with two operands.
 ///
 /// Errors: a division by 0, a shift by more bits than the type has, an operator on integers with another operand.
-pub fn binary(operator: Binary, one: Number, other: Number) -> Result<Number, String> {
+pub fn binary(operator: BinaryOperator, one: Number, other: Number) -> Result<Number, String> {
     match (one, other) {
         (Number::Integer(one, ty), Number::Integer(other, other_ty)) => {
-            if matches!(operator, Binary::ShiftLeft | Binary::ShiftRight) {
+            if matches!(operator, BinaryOperator::ShiftLeft | BinaryOperator::ShiftRight) {
                 return shift(operator, (one, ty.promoted()), other);
             }
             integers(operator, (one, other), ty.common(other_ty))
@@ -208,18 +208,18 @@ pub fn binary(operator: Binary, one: Number, other: Number) -> Result<Number, St
     }
 }
 
-fn shift(operator: Binary, (number, ty): (i128, Type), by: i128) -> Result<Number, String> {
+fn shift(operator: BinaryOperator, (number, ty): (i128, IntegerType), by: i128) -> Result<Number, String> {
     let by = u32::try_from(by).ok().filter(|by| *by < ty.bits);
     let by = by.ok_or_else(|| format!("a shift of {} bits is by 0 to {} bits", ty.bits, ty.bits - 1))?;
-    let number = if operator == Binary::ShiftLeft { number << by } else { number >> by };
+    let number = if operator == BinaryOperator::ShiftLeft { number << by } else { number >> by };
     Ok(Number::Integer(ty.wrap(number), ty))
 }
 
-fn integers(operator: Binary, (one, other): (i128, i128), ty: Type) -> Result<Number, String> {
+fn integers(operator: BinaryOperator, (one, other): (i128, i128), ty: IntegerType) -> Result<Number, String> {
     let (one, other) = (ty.wrap(one), ty.wrap(other));
     let number = match operator {
-        Binary::Multiply => one.wrapping_mul(other),
-        Binary::Divide | Binary::Remainder => {
+        BinaryOperator::Multiply => one.wrapping_mul(other),
+        BinaryOperator::Divide | BinaryOperator::Remainder => {
             if other == 0 {
                 return Err("division by zero".to_owned());
             }
@@ -227,26 +227,31 @@ fn integers(operator: Binary, (one, other): (i128, i128), ty: Type) -> Result<Nu
             if ty.wrap(quotient) != quotient {
                 return Err("the quotient is outside of its type".to_owned());
             }
-            if operator == Binary::Divide { quotient } else { one % other }
+            if operator == BinaryOperator::Divide { quotient } else { one % other }
         }
-        Binary::Add => one + other,
-        Binary::Subtract => one - other,
-        Binary::And => one & other,
-        Binary::Xor => one ^ other,
-        Binary::Or => one | other,
+        BinaryOperator::Add => one + other,
+        BinaryOperator::Subtract => one - other,
+        BinaryOperator::And => one & other,
+        BinaryOperator::Xor => one ^ other,
+        BinaryOperator::Or => one | other,
         _ => return Ok(Number::truth(holds(operator, Some(one.cmp(&other))))),
     };
     Ok(Number::Integer(ty.wrap(number), ty))
 }
 
-fn floats(operator: Binary, (one, other): (f64, f64), is_single: bool) -> Result<Number, String> {
+fn floats(operator: BinaryOperator, (one, other): (f64, f64), is_single: bool) -> Result<Number, String> {
     let number = match operator {
-        Binary::Multiply => one * other,
+        BinaryOperator::Multiply => one * other,
         // As with the program's own division, the result may be infinite.
-        Binary::Divide => one / other,
-        Binary::Add => one + other,
-        Binary::Subtract => one - other,
-        Binary::Remainder | Binary::ShiftLeft | Binary::ShiftRight | Binary::And | Binary::Xor | Binary::Or => {
+        BinaryOperator::Divide => one / other,
+        BinaryOperator::Add => one + other,
+        BinaryOperator::Subtract => one - other,
+        BinaryOperator::Remainder
+        | BinaryOperator::ShiftLeft
+        | BinaryOperator::ShiftRight
+        | BinaryOperator::And
+        | BinaryOperator::Xor
+        | BinaryOperator::Or => {
             return Err("the operator takes integers".to_owned());
         }
         _ => return Ok(Number::truth(holds(operator, one.partial_cmp(&other)))),
@@ -255,20 +260,20 @@ fn floats(operator: Binary, (one, other): (f64, f64), is_single: bool) -> Result
 }
 
 /// Whether a comparison holds; nothing but `!=` does if there is no order.
-pub fn holds(operator: Binary, order: Option<Ordering>) -> bool {
+pub fn holds(operator: BinaryOperator, order: Option<Ordering>) -> bool {
     match operator {
-        Binary::Less => order == Some(Ordering::Less),
-        Binary::Greater => order == Some(Ordering::Greater),
-        Binary::LessOrEqual => order.is_some_and(Ordering::is_le),
-        Binary::GreaterOrEqual => order.is_some_and(Ordering::is_ge),
-        Binary::Equal => order == Some(Ordering::Equal),
-        Binary::Unequal => order != Some(Ordering::Equal),
+        BinaryOperator::Less => order == Some(Ordering::Less),
+        BinaryOperator::Greater => order == Some(Ordering::Greater),
+        BinaryOperator::LessOrEqual => order.is_some_and(Ordering::is_le),
+        BinaryOperator::GreaterOrEqual => order.is_some_and(Ordering::is_ge),
+        BinaryOperator::Equal => order == Some(Ordering::Equal),
+        BinaryOperator::Unequal => order != Some(Ordering::Equal),
         _ => false,
     }
 }
 
 /// Whether an operator compares.
-pub fn is_comparison(operator: Binary) -> bool {
-    use Binary::{Equal, Greater, GreaterOrEqual, Less, LessOrEqual, Unequal};
+pub fn is_comparison(operator: BinaryOperator) -> bool {
+    use BinaryOperator::{Equal, Greater, GreaterOrEqual, Less, LessOrEqual, Unequal};
     matches!(operator, Less | Greater | LessOrEqual | GreaterOrEqual | Equal | Unequal)
 }

@@ -2,7 +2,7 @@
 
 use crate::expression;
 use crate::expression::states::States;
-use crate::expression::{Expression, Objects};
+use crate::expression::{Expression, StateVariables};
 use idd_trace::TraceError;
 use idd_trace::step::Step;
 
@@ -44,7 +44,7 @@ impl Condition {
     /// Whether it holds in a state.
     ///
     /// Errors: a value is not known, or C does not define the result.
-    pub fn holds<O: Objects>(&self, state: &O) -> Result<bool, String> {
+    pub fn holds<O: StateVariables>(&self, state: &O) -> Result<bool, String> {
         match self {
             Self::Expression(expression) => expression::is_true(state, expression),
             Self::Text(variable, is_different, literal) => {

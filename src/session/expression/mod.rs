@@ -1,11 +1,11 @@
 //! Expressions of C, or Java, on a recorded state, without calls and assignments.
 //!
 //! [`parse`] reads an expression, [`evaluate`] computes it. What a name means, and what is in a variable, comes from
-//! [`Objects`]; so this file knows nothing of a run. [`arithmetic`] computes with numbers, [`state`] and [`java`] are processes
+//! [`StateVariables`]; so this file knows nothing of a run. [`arithmetic`] computes with numbers, [`state`] and [`java`] are processes
 //! of recordings as expressions see them, [`states`] those before the steps of a run, and a [`condition`] is tested before
 //! many of these.
 
-use crate::expression::arithmetic::{Binary, Number, Type, Unary};
+use crate::expression::arithmetic::{BinaryOperator, IntegerType, Number, UnaryOperator};
 
 pub mod arithmetic;
 pub mod condition;
@@ -34,9 +34,9 @@ pub enum Expression {
     /// The address of a variable.
     Address(Box<Expression>),
     /// An operator with one operand.
-    Unary(Unary, Box<Expression>),
+    Unary(UnaryOperator, Box<Expression>),
     /// An operator with two operands.
-    Binary(Binary, Box<Expression>, Box<Expression>),
+    Binary(BinaryOperator, Box<Expression>, Box<Expression>),
     /// `&&`, or `||` if the flag is set.
     Logic(bool, Box<Expression>, Box<Expression>),
     /// `?:`.
@@ -81,14 +81,14 @@ impl Expression {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Cast {
     /// An integer.
-    Integer(Type),
+    Integer(IntegerType),
     /// A floating-point number, and whether it is a `float`.
     Float(bool),
 }
 
 /// What a variable holds.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Held {
+pub enum VariableContent {
     /// A number.
     Number(Number),
     /// A pointer, or the address of an array; and the bytes of what is there, if they are known.
@@ -98,7 +98,7 @@ pub enum Held {
 }
 
 /// The variables of a state.
-pub trait Objects {
+pub trait StateVariables {
     /// A variable, or a part of one.
     type Place: Clone;
 
@@ -114,7 +114,7 @@ pub trait Objects {
     /// What a variable holds.
     ///
     /// Errors: the recording does not know it.
-    fn held(&self, place: &Self::Place) -> Result<Held, String>;
+    fn held(&self, place: &Self::Place) -> Result<VariableContent, String>;
 
     /// The number of a constant of the enumeration that a variable is of.
     fn constant(&self, place: &Self::Place, name: &str) -> Option<Number>;
@@ -128,7 +128,7 @@ pub trait Objects {
 
 /// What an expression means.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Value<P> {
+pub enum ExpressionValue<P> {
     /// A variable, or a part of one.
     Place(P),
     /// A number.
@@ -140,46 +140,48 @@ pub enum Value<P> {
 /// Computes an expression.
 ///
 /// Errors: a name or a value is not known, or C does not define the result.
-pub fn evaluate<O: Objects>(objects: &O, expression: &Expression) -> Result<Value<O::Place>, String> {
+pub fn evaluate<O: StateVariables>(objects: &O, expression: &Expression) -> Result<ExpressionValue<O::Place>, String> {
     match expression {
-        Expression::Number(number) => Ok(Value::Number(*number)),
+        Expression::Number(number) => Ok(ExpressionValue::Number(*number)),
         Expression::Name(name) => match objects.variable(name) {
-            Some(place) => Ok(Value::Place(place)),
+            Some(place) => Ok(ExpressionValue::Place(place)),
             None => match &**name {
-                "NULL" | "nullptr" | "null" => Ok(Value::Pointer(0, None, None)),
-                "true" => Ok(Value::Number(Number::truth(true))),
-                "false" => Ok(Value::Number(Number::truth(false))),
+                "NULL" | "nullptr" | "null" => Ok(ExpressionValue::Pointer(0, None, None)),
+                "true" => Ok(ExpressionValue::Number(Number::truth(true))),
+                "false" => Ok(ExpressionValue::Number(Number::truth(false))),
                 _ => Err(format!("no variable `{name}` is visible here")),
             },
         },
         Expression::Member(inner, is_pointer, name) => {
             let whole = if *is_pointer { target(objects, inner)? } else { a_place(evaluate(objects, inner)?)? };
-            let found = objects.member(&whole, name).map(Value::Place);
+            let found = objects.member(&whole, name).map(ExpressionValue::Place);
             found.ok_or_else(|| format!("there is no member `{name}`"))
         }
         Expression::Element(array, index) => {
             let (array, index) = (evaluate(objects, array)?, evaluate(objects, index)?);
             // `2[a]` is `a[2]`.
             let (pointer, index) = match (loaded(objects, array)?, loaded(objects, index)?) {
-                (pointer @ Value::Pointer(..), index) | (index, pointer) => (pointer, index),
+                (pointer @ ExpressionValue::Pointer(..), index) | (index, pointer) => (pointer, index),
             };
             let moved = moved(pointer, integer(&index)?)?;
             element(objects, moved)
         }
-        Expression::Target(inner) => target(objects, inner).map(Value::Place),
+        Expression::Target(inner) => target(objects, inner).map(ExpressionValue::Place),
         Expression::Address(inner) => {
             let (address, size) = objects.extent(&a_place(evaluate(objects, inner)?)?);
-            Ok(Value::Pointer(address, Some(size), None))
+            Ok(ExpressionValue::Pointer(address, Some(size), None))
         }
         Expression::Unary(operator, inner) => match (operator, loaded(objects, evaluate(objects, inner)?)?) {
-            (Unary::Not, Value::Pointer(address, ..)) => Ok(Value::Number(Number::truth(address == 0))),
-            (_, value) => arithmetic::unary(*operator, number(&value)?).map(Value::Number),
+            (UnaryOperator::Not, ExpressionValue::Pointer(address, ..)) => {
+                Ok(ExpressionValue::Number(Number::truth(address == 0)))
+            }
+            (_, value) => arithmetic::unary(*operator, number(&value)?).map(ExpressionValue::Number),
         },
         Expression::Binary(operator, one, other) => operate(objects, *operator, one, other),
         Expression::Logic(is_or, one, other) => {
             let is_true = is_true(objects, one)?;
             let is_true = if is_true == *is_or { is_true } else { self::is_true(objects, other)? };
-            Ok(Value::Number(Number::truth(is_true)))
+            Ok(ExpressionValue::Number(Number::truth(is_true)))
         }
         Expression::Conditional(parts) => {
             let [condition, one, other] = &**parts;
@@ -188,82 +190,87 @@ pub fn evaluate<O: Objects>(objects: &O, expression: &Expression) -> Result<Valu
             let taken = evaluate(objects, taken)?;
             // The other operand is not evaluated, but its type counts.
             match (&taken, evaluate(objects, left).and_then(|left| loaded(objects, left))) {
-                (Value::Place(_) | Value::Number(_), Ok(Value::Number(left))) => {
+                (ExpressionValue::Place(_) | ExpressionValue::Number(_), Ok(ExpressionValue::Number(left))) => {
                     let taken = number(&loaded(objects, taken)?)?;
-                    Ok(Value::Number(taken.converted_with(left)))
+                    Ok(ExpressionValue::Number(taken.converted_with(left)))
                 }
                 _ => Ok(taken),
             }
         }
         Expression::Cast(cast, inner) => {
             let value = match loaded(objects, evaluate(objects, inner)?)? {
-                Value::Pointer(address, ..) => Number::Integer(i128::from(address), Type::UNSIGNED_LONG),
+                ExpressionValue::Pointer(address, ..) => {
+                    Number::Integer(i128::from(address), IntegerType::UNSIGNED_LONG)
+                }
                 value => number(&value)?,
             };
             match cast {
-                Cast::Integer(ty) => value.cast(*ty).map(Value::Number),
-                Cast::Float(is_single) => Ok(Value::Number(value.to_float(*is_single))),
+                Cast::Integer(ty) => value.cast(*ty).map(ExpressionValue::Number),
+                Cast::Float(is_single) => Ok(ExpressionValue::Number(value.to_float(*is_single))),
             }
         }
         Expression::SizeOf(inner) => {
             let bytes = match evaluate(objects, inner)? {
-                Value::Place(place) => objects.extent(&place).1,
-                Value::Number(Number::Integer(_, ty)) => u64::from(ty.bits.div_ceil(8)),
-                Value::Number(Number::Float(_, is_single)) => {
+                ExpressionValue::Place(place) => objects.extent(&place).1,
+                ExpressionValue::Number(Number::Integer(_, ty)) => u64::from(ty.bits.div_ceil(8)),
+                ExpressionValue::Number(Number::Float(_, is_single)) => {
                     if is_single {
                         4
                     } else {
                         8
                     }
                 }
-                Value::Pointer(..) => 8,
+                ExpressionValue::Pointer(..) => 8,
             };
-            Ok(Value::Number(Number::Integer(i128::from(bytes), Type::UNSIGNED_LONG)))
+            Ok(ExpressionValue::Number(Number::Integer(i128::from(bytes), IntegerType::UNSIGNED_LONG)))
         }
     }
 }
 
 /// Whether an expression is another number than 0, or a pointer that is not null.
-pub fn is_true<O: Objects>(objects: &O, expression: &Expression) -> Result<bool, String> {
+pub fn is_true<O: StateVariables>(objects: &O, expression: &Expression) -> Result<bool, String> {
     Ok(match loaded(objects, evaluate(objects, expression)?)? {
-        Value::Pointer(address, ..) => address != 0,
+        ExpressionValue::Pointer(address, ..) => address != 0,
         value => number(&value)?.is_true(),
     })
 }
 
 /// The variable, or the part of one, that an expression names.
-pub fn place<O: Objects>(objects: &O, expression: &Expression) -> Option<O::Place> {
+pub fn place<O: StateVariables>(objects: &O, expression: &Expression) -> Option<O::Place> {
     match evaluate(objects, expression) {
-        Ok(Value::Place(place)) => Some(place),
+        Ok(ExpressionValue::Place(place)) => Some(place),
         _ => None,
     }
 }
 
-fn a_place<P>(value: Value<P>) -> Result<P, String> {
+fn a_place<P>(value: ExpressionValue<P>) -> Result<P, String> {
     match value {
-        Value::Place(place) => Ok(place),
+        ExpressionValue::Place(place) => Ok(place),
         _ => Err("this is no variable, and no part of one".to_owned()),
     }
 }
 
 /// A value with what a variable holds in place of the variable.
-fn loaded<O: Objects>(objects: &O, value: Value<O::Place>) -> Result<Value<O::Place>, String> {
-    let Value::Place(place) = value else { return Ok(value) };
+fn loaded<O: StateVariables>(
+    objects: &O,
+    value: ExpressionValue<O::Place>,
+) -> Result<ExpressionValue<O::Place>, String> {
+    let ExpressionValue::Place(place) = value else { return Ok(value) };
     match objects.held(&place)? {
-        Held::Number(number) => Ok(Value::Number(number)),
-        Held::Pointer(address, size) => Ok(Value::Pointer(address, size, Some((place, 0)))),
-        Held::Other => Err("a structure is no number".to_owned()),
+        VariableContent::Number(number) => Ok(ExpressionValue::Number(number)),
+        VariableContent::Pointer(address, size) => Ok(ExpressionValue::Pointer(address, size, Some((place, 0)))),
+        VariableContent::Other => Err("a structure is no number".to_owned()),
     }
 }
 
-fn number<P>(value: &Value<P>) -> Result<Number, String> {
+fn number<P>(value: &ExpressionValue<P>) -> Result<Number, String> {
     match value {
-        Value::Number(number) => Ok(*number),
+        ExpressionValue::Number(number) => Ok(*number),
         _ => Err("the operator takes numbers, and this is a pointer".to_owned()),
     }
 }
 
-fn integer<P>(value: &Value<P>) -> Result<i64, String> {
+fn integer<P>(value: &ExpressionValue<P>) -> Result<i64, String> {
     match number(value)? {
         Number::Integer(number, _) => i64::try_from(number).map_err(|_| "the index is too large".to_owned()),
         Number::Float(..) => Err("an index is an integer".to_owned()),
@@ -271,30 +278,33 @@ fn integer<P>(value: &Value<P>) -> Result<i64, String> {
 }
 
 /// A pointer to the element so many elements later.
-fn moved<P>(pointer: Value<P>, by: i64) -> Result<Value<P>, String> {
-    let Value::Pointer(address, size, way) = pointer else {
+fn moved<P>(pointer: ExpressionValue<P>, by: i64) -> Result<ExpressionValue<P>, String> {
+    let ExpressionValue::Pointer(address, size, way) = pointer else {
         return Err("this is no array, and no pointer".to_owned());
     };
     let bytes = size.ok_or("the size of what the pointer points to is not known")?;
     let offset = i64::try_from(bytes).ok().and_then(|bytes| bytes.checked_mul(by)).ok_or("the index is too large")?;
     let way = way.and_then(|(place, index)| Some((place, index.checked_add(by)?)));
-    Ok(Value::Pointer(address.wrapping_add_signed(offset), size, way))
+    Ok(ExpressionValue::Pointer(address.wrapping_add_signed(offset), size, way))
 }
 
 /// What a pointer points to.
-fn element<O: Objects>(objects: &O, pointer: Value<O::Place>) -> Result<Value<O::Place>, String> {
+fn element<O: StateVariables>(
+    objects: &O,
+    pointer: ExpressionValue<O::Place>,
+) -> Result<ExpressionValue<O::Place>, String> {
     match pointer {
-        Value::Pointer(0, ..) => Err("the pointer is null".to_owned()),
-        Value::Pointer(_, _, Some((place, index))) => {
-            let found = objects.element(&place, index).map(Value::Place);
+        ExpressionValue::Pointer(0, ..) => Err("the pointer is null".to_owned()),
+        ExpressionValue::Pointer(_, _, Some((place, index))) => {
+            let found = objects.element(&place, index).map(ExpressionValue::Place);
             found.ok_or_else(|| "what the pointer points to is not known".to_owned())
         }
-        Value::Pointer(..) => Err("what is at a computed address is not known".to_owned()),
+        ExpressionValue::Pointer(..) => Err("what is at a computed address is not known".to_owned()),
         _ => Err("this is no array, and no pointer".to_owned()),
     }
 }
 
-fn target<O: Objects>(objects: &O, pointer: &Expression) -> Result<O::Place, String> {
+fn target<O: StateVariables>(objects: &O, pointer: &Expression) -> Result<O::Place, String> {
     // `*&x` is `x`.
     if let Expression::Address(inner) = pointer {
         return a_place(evaluate(objects, inner)?);
@@ -304,7 +314,7 @@ fn target<O: Objects>(objects: &O, pointer: &Expression) -> Result<O::Place, Str
 }
 
 /// A name that is no variable may be a constant of the enumeration on the other side.
-fn constant<O: Objects>(objects: &O, name: &Expression, other: &Expression) -> Option<Number> {
+fn constant<O: StateVariables>(objects: &O, name: &Expression, other: &Expression) -> Option<Number> {
     let Expression::Name(name) = name else { return None };
     // Others would be computed twice at each level.
     if !is_plain(other) {
@@ -314,7 +324,7 @@ fn constant<O: Objects>(objects: &O, name: &Expression, other: &Expression) -> O
         return None;
     }
     match evaluate(objects, other) {
-        Ok(Value::Place(place)) => objects.constant(&place, name),
+        Ok(ExpressionValue::Place(place)) => objects.constant(&place, name),
         _ => None,
     }
 }
@@ -330,47 +340,51 @@ fn is_plain(expression: &Expression) -> bool {
     }
 }
 
-fn operate<O: Objects>(
+fn operate<O: StateVariables>(
     objects: &O,
-    operator: Binary,
+    operator: BinaryOperator,
     one: &Expression,
     other: &Expression,
-) -> Result<Value<O::Place>, String> {
+) -> Result<ExpressionValue<O::Place>, String> {
     let side = |this: &Expression, other: &Expression| match constant(objects, this, other) {
-        Some(number) => Ok(Value::Number(number)),
+        Some(number) => Ok(ExpressionValue::Number(number)),
         None => loaded(objects, evaluate(objects, this)?),
     };
     match (side(one, other)?, side(other, one)?) {
-        (Value::Number(one), Value::Number(other)) => arithmetic::binary(operator, one, other).map(Value::Number),
-        (pointer @ Value::Pointer(..), Value::Number(by)) if operator == Binary::Add => {
-            moved(pointer, integer::<O::Place>(&Value::Number(by))?)
+        (ExpressionValue::Number(one), ExpressionValue::Number(other)) => {
+            arithmetic::binary(operator, one, other).map(ExpressionValue::Number)
         }
-        (Value::Number(by), pointer @ Value::Pointer(..)) if operator == Binary::Add => {
-            moved(pointer, integer::<O::Place>(&Value::Number(by))?)
+        (pointer @ ExpressionValue::Pointer(..), ExpressionValue::Number(by)) if operator == BinaryOperator::Add => {
+            moved(pointer, integer::<O::Place>(&ExpressionValue::Number(by))?)
         }
-        (pointer @ Value::Pointer(..), Value::Number(by)) if operator == Binary::Subtract => {
-            let by = integer::<O::Place>(&Value::Number(by))?;
+        (ExpressionValue::Number(by), pointer @ ExpressionValue::Pointer(..)) if operator == BinaryOperator::Add => {
+            moved(pointer, integer::<O::Place>(&ExpressionValue::Number(by))?)
+        }
+        (pointer @ ExpressionValue::Pointer(..), ExpressionValue::Number(by))
+            if operator == BinaryOperator::Subtract =>
+        {
+            let by = integer::<O::Place>(&ExpressionValue::Number(by))?;
             moved(pointer, by.checked_neg().ok_or("the index is too large")?)
         }
-        (Value::Pointer(one, Some(bytes), _), Value::Pointer(other, ..))
-            if operator == Binary::Subtract && bytes > 0 =>
+        (ExpressionValue::Pointer(one, Some(bytes), _), ExpressionValue::Pointer(other, ..))
+            if operator == BinaryOperator::Subtract && bytes > 0 =>
         {
             let distance = one.wrapping_sub(other).cast_signed() / i64::try_from(bytes).unwrap_or(i64::MAX);
-            Ok(Value::Number(Number::Integer(i128::from(distance), Type::LONG)))
+            Ok(ExpressionValue::Number(Number::Integer(i128::from(distance), IntegerType::LONG)))
         }
         (one, other) if arithmetic::is_comparison(operator) => {
             let (one, other) = (address(&one)?, address(&other)?);
-            Ok(Value::Number(Number::truth(arithmetic::holds(operator, Some(one.cmp(&other))))))
+            Ok(ExpressionValue::Number(Number::truth(arithmetic::holds(operator, Some(one.cmp(&other))))))
         }
         _ => Err("the operator takes numbers, and this is a pointer".to_owned()),
     }
 }
 
 /// A pointer, or a number that is compared with one.
-fn address<P>(value: &Value<P>) -> Result<u64, String> {
+fn address<P>(value: &ExpressionValue<P>) -> Result<u64, String> {
     match value {
-        Value::Pointer(address, ..) => Ok(*address),
-        Value::Number(Number::Integer(number, _)) => {
+        ExpressionValue::Pointer(address, ..) => Ok(*address),
+        ExpressionValue::Number(Number::Integer(number, _)) => {
             #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "the bits are compared")]
             let address = *number as u64;
             Ok(address)

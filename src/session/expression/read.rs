@@ -1,6 +1,6 @@
 //! Reads expressions of C.
 
-use crate::expression::arithmetic::{Binary, Number, Type, Unary};
+use crate::expression::arithmetic::{BinaryOperator, IntegerType, Number, UnaryOperator};
 use crate::expression::{Cast, Expression};
 use idd_trace::native::tokens;
 
@@ -11,23 +11,23 @@ const MAX_LENGTH: usize = 1000;
 const MAX_PARTS: u32 = 200;
 
 /// The binary operators and how strongly they bind; longer ones first.
-const BINARY: [(&str, Binary, u32); 16] = [
-    ("<<", Binary::ShiftLeft, 8),
-    (">>", Binary::ShiftRight, 8),
-    ("<=", Binary::LessOrEqual, 7),
-    (">=", Binary::GreaterOrEqual, 7),
-    ("==", Binary::Equal, 6),
-    ("!=", Binary::Unequal, 6),
-    ("<", Binary::Less, 7),
-    (">", Binary::Greater, 7),
-    ("*", Binary::Multiply, 10),
-    ("/", Binary::Divide, 10),
-    ("%", Binary::Remainder, 10),
-    ("+", Binary::Add, 9),
-    ("-", Binary::Subtract, 9),
-    ("&", Binary::And, 5),
-    ("^", Binary::Xor, 4),
-    ("|", Binary::Or, 3),
+const BINARY: [(&str, BinaryOperator, u32); 16] = [
+    ("<<", BinaryOperator::ShiftLeft, 8),
+    (">>", BinaryOperator::ShiftRight, 8),
+    ("<=", BinaryOperator::LessOrEqual, 7),
+    (">=", BinaryOperator::GreaterOrEqual, 7),
+    ("==", BinaryOperator::Equal, 6),
+    ("!=", BinaryOperator::Unequal, 6),
+    ("<", BinaryOperator::Less, 7),
+    (">", BinaryOperator::Greater, 7),
+    ("*", BinaryOperator::Multiply, 10),
+    ("/", BinaryOperator::Divide, 10),
+    ("%", BinaryOperator::Remainder, 10),
+    ("+", BinaryOperator::Add, 9),
+    ("-", BinaryOperator::Subtract, 9),
+    ("&", BinaryOperator::And, 5),
+    ("^", BinaryOperator::Xor, 4),
+    ("|", BinaryOperator::Or, 3),
 ];
 
 const AND: u32 = 2;
@@ -43,7 +43,7 @@ pub fn parse(text: &str) -> Result<Expression, String> {
     if text.trim().is_empty() {
         return Err("the expression is empty".to_owned());
     }
-    let mut reader = Reader { rest: text.trim(), n_parts: 0 };
+    let mut reader = ExpressionReader { rest: text.trim(), n_parts: 0 };
     let found = reader.conditional()?;
     match reader.rest.chars().next() {
         None => Ok(found),
@@ -56,12 +56,12 @@ fn assignment() -> String {
     "nothing can be assigned: the run is a recording".to_owned()
 }
 
-struct Reader<'t> {
+struct ExpressionReader<'t> {
     rest: &'t str,
     n_parts: u32,
 }
 
-impl<'t> Reader<'t> {
+impl<'t> ExpressionReader<'t> {
     fn eat(&mut self, token: &str) -> bool {
         tokens::eat(&mut self.rest, token)
     }
@@ -124,8 +124,12 @@ impl<'t> Reader<'t> {
         if self.rest.starts_with("++") || self.rest.starts_with("--") {
             return Err(assignment());
         }
-        for (token, operator) in [("-", Unary::Minus), ("+", Unary::Plus), ("~", Unary::Complement), ("!", Unary::Not)]
-        {
+        for (token, operator) in [
+            ("-", UnaryOperator::Minus),
+            ("+", UnaryOperator::Plus),
+            ("~", UnaryOperator::Complement),
+            ("!", UnaryOperator::Not),
+        ] {
             if self.eat(token) {
                 return Ok(Expression::Unary(operator, Box::new(self.unary()?)));
             }
@@ -287,9 +291,9 @@ fn literal(text: &str) -> Option<Number> {
         _ => (digits, 10),
     };
     let number = i128::from(u64::from_str_radix(digits, radix).ok()?);
-    let types = [Type::INT, Type::UNSIGNED, Type::LONG, Type::UNSIGNED_LONG];
+    let types = [IntegerType::INT, IntegerType::UNSIGNED, IntegerType::LONG, IntegerType::UNSIGNED_LONG];
     // A decimal number without `u` is signed if any signed type holds it.
-    let fits = |ty: &&Type| {
+    let fits = |ty: &&IntegerType| {
         let is_wanted =
             if is_unsigned { !ty.is_signed } else { ty.is_signed || radix != 10 || number > i64::MAX.into() };
         ty.wrap(number) == number && is_wanted && (!is_long || ty.bits == 64)
@@ -299,7 +303,7 @@ fn literal(text: &str) -> Option<Number> {
 
 /// The type of these words; `None` if they name none that is known.
 fn named_type(words: &[&str]) -> Option<Cast> {
-    let integer = |bits, is_signed| Some(Cast::Integer(Type { bits, is_signed }));
+    let integer = |bits, is_signed| Some(Cast::Integer(IntegerType { bits, is_signed }));
     if let [word] = words {
         let fixed = word.strip_suffix("_t").and_then(|word| match word {
             "int8" => integer(8, true),

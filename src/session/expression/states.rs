@@ -1,13 +1,13 @@
 //! The states of a recorded run before its steps, as [expressions](crate::expression) see them.
 
-use crate::expression::Objects;
+use crate::expression::StateVariables;
 use idd_trace::TraceError;
 use idd_trace::step::Step;
 
 /// A recorded run whose states can be looked at.
 pub trait States {
     /// An activation of a function, and the process around it.
-    type State<'s>: Objects;
+    type State<'s>: StateVariables;
 
     /// Looks at the state right before each step, from a step on, as long as `look` wants to see more.
     ///

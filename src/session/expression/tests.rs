@@ -6,7 +6,7 @@ struct Known {
     n_looked: Cell<u32>,
 }
 
-impl Objects for Known {
+impl StateVariables for Known {
     type Place = (String, i64);
 
     fn variable(&self, name: &str) -> Option<Self::Place> {
@@ -29,23 +29,24 @@ impl Objects for Known {
         (0..3).contains(&index).then(|| ("element".to_owned(), index))
     }
 
-    fn held(&self, (name, index): &Self::Place) -> Result<Held, String> {
-        let integer = |number, bits, is_signed| Held::Number(Number::Integer(number, Type { bits, is_signed }));
+    fn held(&self, (name, index): &Self::Place) -> Result<VariableContent, String> {
+        let integer =
+            |number, bits, is_signed| VariableContent::Number(Number::Integer(number, IntegerType { bits, is_signed }));
         Ok(match &**name {
             "c" => integer(-1, 8, true),
             "u" => integer(4_000_000_000, 32, false),
             "n" => integer(-7, 32, true),
             "l" => integer(1 << 40, 64, true),
             "b" => integer(200, 8, false),
-            "f" => Held::Number(Number::Float(0.5, true)),
-            "d" => Held::Number(Number::Float(2.5, false)),
+            "f" => VariableContent::Number(Number::Float(0.5, true)),
+            "d" => VariableContent::Number(Number::Float(2.5, false)),
             "x" => integer(42, 32, true),
             "e" => integer(1, 32, false),
             "element" => integer(i128::from(10 * (index + 1)), 32, true),
-            "a" => Held::Pointer(100, Some(4)),
-            "p" => Held::Pointer(104, Some(4)),
-            "q" => Held::Pointer(0, Some(4)),
-            "s" => Held::Other,
+            "a" => VariableContent::Pointer(100, Some(4)),
+            "p" => VariableContent::Pointer(104, Some(4)),
+            "q" => VariableContent::Pointer(0, Some(4)),
+            "s" => VariableContent::Other,
             _ => return Err("the value is not known".to_owned()),
         })
     }
@@ -66,9 +67,9 @@ impl Objects for Known {
 fn computed(text: &str) -> Result<String, String> {
     let known = Known { n_looked: Cell::new(0) };
     match loaded(&known, evaluate(&known, &parse(text)?)?)? {
-        Value::Number(number) => Ok(number.shown()),
-        Value::Pointer(address, ..) => Ok(format!("@{address}")),
-        Value::Place(_) => Err("a place".to_owned()),
+        ExpressionValue::Number(number) => Ok(number.shown()),
+        ExpressionValue::Pointer(address, ..) => Ok(format!("@{address}")),
+        ExpressionValue::Place(_) => Err("a place".to_owned()),
     }
 }
 

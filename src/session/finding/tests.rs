@@ -42,8 +42,8 @@ fn a_stopped_search_leaves_the_commits_between_the_oldest_failure_and_the_newest
 
 #[test]
 fn edits_become_lines_of_a_patch_with_deletions_first() {
-    let edit = |is_insertion, text: &str| found::Edit { path: b"a".to_vec(), is_insertion, text: text.into() };
-    let lines = |edits: &[found::Edit]| String::from_utf8(patch_lines(edits)).unwrap();
+    let edit = |is_insertion, text: &str| found::ChangeEdit { path: b"a".to_vec(), is_insertion, text: text.into() };
+    let lines = |edits: &[found::ChangeEdit]| String::from_utf8(patch_lines(edits)).unwrap();
     assert_eq!(lines(&[edit(true, "new\n"), edit(false, "one\ntwo\n"), edit(true, "")]), "-one\n-two\n+new\n");
     assert_eq!(lines(&[edit(true, "no end")]), "+no end\n");
     assert_eq!(lines(&[edit(false, "\n")]), "-\n");
@@ -91,7 +91,7 @@ fn the_reason_for_no_fix_is_the_first_one_that_holds_for_a_complete_reversal() {
 fn evidence_has_the_seen_outcome_as_the_expected_one_where_anything_else_was_excluded() {
     let shown = |expected, seen, is_sample| {
         let claim = "x".to_owned();
-        let shown = found::Evidence { claim, revision: commit(1), tree: TreeId::sha1([1; 20]), expected, seen };
+        let shown = found::CleanRun { claim, revision: commit(1), tree: TreeId::sha1([1; 20]), expected, seen };
         let made = evidence(&shown, is_sample);
         (made.expected, made.verified == idd_report::Verified::Verified)
     };
@@ -131,7 +131,7 @@ fn reported(until: Until, change: impl FnOnce(&mut Finding, &World)) -> Report {
     let mut finding = Finding::new(plan.bad);
     change(&mut finding, &world);
     let adjustments = Adjustments::default();
-    let sources = Sources {
+    let sources = FindingSources {
         plan: &plan,
         adjustments: &adjustments,
         history: &history,

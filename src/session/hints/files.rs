@@ -1,6 +1,6 @@
 //! Files that the working tree and the checkouts do not share.
 
-use crate::hints::{Scene, text, typed, words};
+use crate::hints::{HintScene, text, typed, words};
 use crate::hold;
 use crate::plan::Plan;
 use idd_base::plural::count;
@@ -38,7 +38,7 @@ const BUILDS: [(&str, &str, &str); 14] = [
 ];
 
 /// The hint about a file that output, command or script names, and that only the working tree has.
-pub fn missing(scene: &Scene<'_>) -> Option<String> {
+pub fn missing(scene: &HintScene<'_>) -> Option<String> {
     let script = script(scene.plan, scene.location).map(|(_, script)| script).unwrap_or_default();
     missing_of_output(scene)
         .or_else(|| named_by_command(scene))
@@ -46,7 +46,7 @@ pub fn missing(scene: &Scene<'_>) -> Option<String> {
 }
 
 /// The same for what only the command names.
-pub fn named_by_command(scene: &Scene<'_>) -> Option<String> {
+pub fn named_by_command(scene: &HintScene<'_>) -> Option<String> {
     let command = text(&scene.plan.order.command.to_line());
     missing_of(scene, words::of_script(&command), "the test command names it")
 }
@@ -54,12 +54,12 @@ pub fn named_by_command(scene: &Scene<'_>) -> Option<String> {
 /// The same for what only the output names, in a line that reports a missing file.
 ///
 /// Cost: none for an output without such a line.
-pub fn missing_of_output(scene: &Scene<'_>) -> Option<String> {
+pub fn missing_of_output(scene: &HintScene<'_>) -> Option<String> {
     const WHY: &str = "the output of the test names it";
     scene.seen.iter().find_map(|seen| missing_of(scene, words::lacking(&seen.output), WHY))
 }
 
-fn missing_of(scene: &Scene<'_>, words: Vec<&str>, why: &str) -> Option<String> {
+fn missing_of(scene: &HintScene<'_>, words: Vec<&str>, why: &str) -> Option<String> {
     let path = words.into_iter().find_map(|word| lacked(scene, word))?;
     if locate::is_ignored(scene.location, &path, &scene.plan.commands.environment) {
         return Some(product((scene.plan, scene.location, scene.repository), &path, why));
@@ -73,7 +73,7 @@ fn missing_of(scene: &Scene<'_>, words: Vec<&str>, why: &str) -> Option<String> 
 }
 
 /// The hint about a file that command or script names, and that the bad revision has, but not this older one.
-pub fn absent_at(scene: &Scene<'_>, older: CommitId) -> Option<String> {
+pub fn absent_at(scene: &HintScene<'_>, older: CommitId) -> Option<String> {
     let command = text(&scene.plan.order.command.to_line());
     let script = script(scene.plan, scene.location).map(|(_, script)| script).unwrap_or_default();
     let mut words = words::of_script(&command).into_iter().chain(words::of_script(&script));
@@ -92,7 +92,7 @@ pub fn absent_at(scene: &Scene<'_>, older: CommitId) -> Option<String> {
 }
 
 /// The path that a word names, if the working tree has it, and neither the bad revision nor a checkout.
-fn lacked(scene: &Scene<'_>, word: &str) -> Option<Vec<u8>> {
+fn lacked(scene: &HintScene<'_>, word: &str) -> Option<Vec<u8>> {
     let top = scene.location.top.as_ref()?;
     let path = hold::inside(OsStr::new(word), scene.location).filter(|path| !path.is_empty())?;
     // A resumed hunt may have none yet, and knows nothing about products then.
@@ -130,7 +130,7 @@ pub fn product(place: (&Plan, &Location, &Repository), path: &[u8], why: &str) -
 }
 
 /// The hint about an ignored file or directory that every revision has as it is now: a build may make it.
-pub fn same_product(scene: &Scene<'_>) -> Option<String> {
+pub fn same_product(scene: &HintScene<'_>) -> Option<String> {
     let shown = scene.environment.iter().find(|candidate| candidate.is_ignored)?;
     let path = typed(&shown.path, scene.location);
     let build = match build_command(scene.plan, scene.repository, &path) {
@@ -156,7 +156,7 @@ fn build_command(plan: &Plan, repository: &Repository, path: &[u8]) -> Option<&'
 }
 
 /// The hint about uncommitted changes of tracked files; `None` if there are none.
-pub fn uncommitted(scene: &Scene<'_>, advice: &str) -> Option<String> {
+pub fn uncommitted(scene: &HintScene<'_>, advice: &str) -> Option<String> {
     let names = changed(scene.plan, scene.location)?;
     Some(format!(
         "Uncommitted changes are in your working tree, but in no checkout: {names}. {advice}; `--hold` with their paths tests \

@@ -27,7 +27,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 /// Where a hint is looked for.
-pub struct Scene<'s> {
+pub struct HintScene<'s> {
     /// The plan.
     pub plan: &'s Plan,
     /// The user's repository.
@@ -48,7 +48,7 @@ pub struct Scene<'s> {
 ///
 /// Cost: reads the test's script; for each file that output, command or script names, looks into the working tree and
 /// the bad revision. Runs git if the bad revision passes or is not built, and for files that only the working tree has.
-pub fn of(scene: &Scene<'_>, conclusion: Conclusion) -> Vec<String> {
+pub fn of(scene: &HintScene<'_>, conclusion: Conclusion) -> Vec<String> {
     let mut hints = Vec::new();
     match conclusion {
         Conclusion::BadPasses => {
@@ -79,7 +79,7 @@ pub fn of(scene: &Scene<'_>, conclusion: Conclusion) -> Vec<String> {
 }
 
 /// The hint about a bad revision that is older than a good one: perhaps each was given for the other.
-fn swapped(scene: &Scene<'_>) -> Option<String> {
+fn swapped(scene: &HintScene<'_>) -> Option<String> {
     let Plan { order, bad, goods, is_minimize: false, .. } = scene.plan else { return None };
     let user = private::open(&scene.location.git_directory).ok()?;
     let is_newer = |(good, _): &(&CommitId, &String)| graph::is_ancestor(&user, *bad, **good);
@@ -109,7 +109,7 @@ fn is_plain(byte: u8) -> bool {
 
 /// What the output of the reproduced failure shows, as sentences: a failing test among others, a file that only the
 /// working tree has, and causes outside of the revision.
-pub fn reproduced(scene: &Scene<'_>) -> Vec<String> {
+pub fn reproduced(scene: &HintScene<'_>) -> Vec<String> {
     let command = text(&scene.plan.order.command.to_line());
     let of_runner = scene.seen.iter().find_map(|seen| runners::hint(seen, &command));
     let missing = files::missing_of_output(scene);

@@ -8,7 +8,7 @@ use std::fmt::Write as _;
 
 /// A test runner.
 #[derive(Clone, Copy)]
-struct Runner {
+struct TestRunner {
     /// The name of the format of its reports.
     format: &'static str,
     /// What shows that tests passed, if the report does not list them: a match, or a number above 1 in its first group.
@@ -19,15 +19,15 @@ struct Runner {
     around: Option<(&'static str, &'static str)>,
 }
 
-const fn row(format: &'static str, others: &'static str, alone: &'static str) -> Runner {
-    Runner { format, others, alone, around: None }
+const fn row(format: &'static str, others: &'static str, alone: &'static str) -> TestRunner {
+    TestRunner { format, others, alone, around: None }
 }
 
-const fn by_pattern(runner: Runner) -> Runner {
-    Runner { around: Some(("^", "$")), ..runner }
+const fn by_pattern(runner: TestRunner) -> TestRunner {
+    TestRunner { around: Some(("^", "$")), ..runner }
 }
 
-const RUNNERS: [Runner; 6] = [
+const RUNNERS: [TestRunner; 6] = [
     row("pytest", r"(?m)\b\d+ passed\b.* in [\d.]+s", "`git idd -- pytest {}`"),
     row("cargo test", r"(?m)^test \S+ \.\.\. ok$", "`git idd -- cargo test {} -- --exact`"),
     by_pattern(row("go test", r"(?m)^(?:ok  \t|--- PASS: )", "`git idd -- go test -run {} ./...`")),
@@ -61,7 +61,7 @@ pub fn hint(seen: &Observation, command: &str) -> Option<String> {
     if command.contains(last) {
         return None;
     }
-    let alone = runner.map(|Runner { alone, around, format, .. }| {
+    let alone = runner.map(|TestRunner { alone, around, format, .. }| {
         // Older versions print `method(package.Class)`.
         let older = name.trim_end_matches(')').split_once('(').filter(|(method, _)| !method.contains('.'));
         let name = match (older.map(|(method, class)| (class, method)).or(name.rsplit_once('.')), *format) {

@@ -93,13 +93,13 @@ fn a_hunt_whose_test_cannot_be_run_at_all_leaves_nothing_behind() {
 
 #[test]
 fn a_damaged_cache_is_reported_and_a_busy_one_is_not() {
-    let said = |event: &cache::Event| {
+    let said = |event: &cache::CacheEvent| {
         let mut said = Said::default();
         tell_cache_event(event, &mut said);
         said.0
     };
-    assert!(said(&cache::Event::IndexBusy).is_empty());
-    let damaged = cache::Event::SegmentDamaged { path: "/j/a.log".into(), offset: 12 };
+    assert!(said(&cache::CacheEvent::IndexBusy).is_empty());
+    let damaged = cache::CacheEvent::SegmentDamaged { path: "/j/a.log".into(), offset: 12 };
     assert_eq!(said(&damaged), ["The journal `/j/a.log` is damaged at byte 12; the rest of it is not used."]);
-    assert_eq!(said(&cache::Event::IndexLost { reason: "no space".into() }).len(), 1);
+    assert_eq!(said(&cache::CacheEvent::IndexLost { reason: "no space".into() }).len(), 1);
 }

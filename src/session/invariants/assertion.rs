@@ -2,9 +2,9 @@
 
 use crate::debug::expect::Expectation;
 use crate::expression::Expression;
-use crate::expression::arithmetic::{Binary, Number, Unary};
+use crate::expression::arithmetic::{BinaryOperator, Number, UnaryOperator};
 use crate::expression::condition::Condition;
-use crate::expression::state::State;
+use crate::expression::state::ProcessState;
 use crate::failure::Failure;
 use idd_base::plural::count;
 use idd_explain::native::invariant::Native;
@@ -15,10 +15,10 @@ use idd_trace::logic::term::{TermId, Terms};
 
 use crate::recorded::failed;
 use crate::slice::criterion::is_in_line;
-use idd_trace::native::frame::Frame;
-use idd_trace::native::machine::Machine;
+use idd_trace::native::frame::NativeFrame;
+use idd_trace::native::machine::NativeMachine;
 use idd_trace::native::object::View;
-use idd_trace::native::play::Player;
+use idd_trace::native::play::NativePlayer;
 use idd_trace::native::visit::before_step;
 use idd_trace::place::Place;
 use idd_trace::step::Step;
@@ -28,13 +28,13 @@ use idd_trace::step::Step;
 /// Errors: there is none.
 ///
 /// Cost: one pass over the trace.
-pub fn violated(assertion: &Expectation, player: &mut Player) -> Result<Step, Failure> {
+pub fn violated(assertion: &Expectation, player: &mut NativePlayer) -> Result<Step, Failure> {
     let (mut found, mut unknown, mut n_steps) = (None, None, 0);
-    let look = |machine: &Machine, frame: &Frame| {
+    let look = |machine: &NativeMachine, frame: &NativeFrame| {
         let is_there = |at: &Place| is_in_line(at, (&*assertion.file, assertion.line));
         if frame.statement != 0 && frame.place().is_some_and(is_there) {
             n_steps += 1;
-            match assertion.condition.holds(&State { view: View::without_words(machine), frame }) {
+            match assertion.condition.holds(&ProcessState { view: View::without_words(machine), frame }) {
                 Ok(true) => {}
                 Ok(false) => found = Some(frame.step),
                 Err(error) => unknown = Some(error),
@@ -74,7 +74,7 @@ pub fn condition(
 
 /// A number of 64 bits, and whether it has a sign.
 #[derive(Clone, Copy)]
-struct Operand {
+struct SignedNumber {
     term: TermId,
     is_signed: bool,
 }
@@ -91,36 +91,38 @@ impl Translator<'_, '_> {
             .with_hint("variables, numbers, comparisons, `&&`, `||`, `!`, `+`, `-`, `*` and bit operators can"))
     }
 
-    fn truth(&mut self, operand: Operand) -> TermId {
+    fn truth(&mut self, operand: SignedNumber) -> TermId {
         let zero = self.terms.constant(0, 64);
-        let is_zero = self.terms.binary(term::Binary::Eq, operand.term, zero);
+        let is_zero = self.terms.binary(term::BinaryTerm::Eq, operand.term, zero);
         self.terms.not(is_zero)
     }
 
-    fn number(&mut self, truth: TermId) -> Operand {
-        Operand { term: self.terms.zero_extend(truth, 64), is_signed: true }
+    fn number(&mut self, truth: TermId) -> SignedNumber {
+        SignedNumber { term: self.terms.zero_extend(truth, 64), is_signed: true }
     }
 
-    fn term(&mut self, expression: &Expression) -> Result<Operand, Failure> {
+    fn term(&mut self, expression: &Expression) -> Result<SignedNumber, Failure> {
         match expression {
             Expression::Number(Number::Integer(number, ty)) => {
                 let bits = u64::try_from(*number & i128::from(u64::MAX)).unwrap_or(0);
-                Ok(Operand { term: self.terms.constant(bits, 64), is_signed: ty.is_signed })
+                Ok(SignedNumber { term: self.terms.constant(bits, 64), is_signed: ty.is_signed })
             }
             Expression::Name(name) if name == "NULL" => {
-                Ok(Operand { term: self.terms.constant(0, 64), is_signed: false })
+                Ok(SignedNumber { term: self.terms.constant(0, 64), is_signed: false })
             }
             Expression::Name(_) | Expression::Member(..) | Expression::Element(..) | Expression::Target(_) => {
                 self.variable(expression)
             }
             Expression::Unary(operator, inner) => {
-                let Operand { term, is_signed } = self.term(inner)?;
+                let SignedNumber { term, is_signed } = self.term(inner)?;
                 Ok(match operator {
-                    Unary::Plus => Operand { term, is_signed },
-                    Unary::Minus => Operand { term: self.terms.unary(term::Unary::Neg, term), is_signed },
-                    Unary::Complement => Operand { term: self.terms.not(term), is_signed },
-                    Unary::Not => {
-                        let truth = self.truth(Operand { term, is_signed });
+                    UnaryOperator::Plus => SignedNumber { term, is_signed },
+                    UnaryOperator::Minus => {
+                        SignedNumber { term: self.terms.unary(term::UnaryTerm::Neg, term), is_signed }
+                    }
+                    UnaryOperator::Complement => SignedNumber { term: self.terms.not(term), is_signed },
+                    UnaryOperator::Not => {
+                        let truth = self.truth(SignedNumber { term, is_signed });
                         let contrary = self.terms.not(truth);
                         self.number(contrary)
                     }
@@ -129,7 +131,7 @@ impl Translator<'_, '_> {
             Expression::Logic(is_or, one, other) => {
                 let (one, other) = (self.term(one)?, self.term(other)?);
                 let (one, other) = (self.truth(one), self.truth(other));
-                let op = if *is_or { term::Binary::Or } else { term::Binary::And };
+                let op = if *is_or { term::BinaryTerm::Or } else { term::BinaryTerm::And };
                 let both = self.terms.binary(op, one, other);
                 Ok(self.number(both))
             }
@@ -141,48 +143,56 @@ impl Translator<'_, '_> {
         }
     }
 
-    fn binary(&mut self, operator: Binary, one: Operand, other: Operand) -> Result<Operand, Failure> {
+    fn binary(
+        &mut self,
+        operator: BinaryOperator,
+        one: SignedNumber,
+        other: SignedNumber,
+    ) -> Result<SignedNumber, Failure> {
         let is_signed = one.is_signed && other.is_signed;
         let (mut first, mut second) = (one.term, other.term);
-        let (less, at_most) =
-            if is_signed { (term::Binary::Slt, term::Binary::Sle) } else { (term::Binary::Ult, term::Binary::Ule) };
+        let (less, at_most) = if is_signed {
+            (term::BinaryTerm::Slt, term::BinaryTerm::Sle)
+        } else {
+            (term::BinaryTerm::Ult, term::BinaryTerm::Ule)
+        };
         let op = match operator {
-            Binary::Multiply => term::Binary::Mul,
-            Binary::Add => term::Binary::Add,
-            Binary::Subtract => term::Binary::Sub,
-            Binary::ShiftLeft => term::Binary::Shl,
-            Binary::And => term::Binary::And,
-            Binary::Xor => term::Binary::Xor,
-            Binary::Or => term::Binary::Or,
-            Binary::Less => less,
-            Binary::LessOrEqual => at_most,
-            Binary::Greater => {
+            BinaryOperator::Multiply => term::BinaryTerm::Mul,
+            BinaryOperator::Add => term::BinaryTerm::Add,
+            BinaryOperator::Subtract => term::BinaryTerm::Sub,
+            BinaryOperator::ShiftLeft => term::BinaryTerm::Shl,
+            BinaryOperator::And => term::BinaryTerm::And,
+            BinaryOperator::Xor => term::BinaryTerm::Xor,
+            BinaryOperator::Or => term::BinaryTerm::Or,
+            BinaryOperator::Less => less,
+            BinaryOperator::LessOrEqual => at_most,
+            BinaryOperator::Greater => {
                 std::mem::swap(&mut first, &mut second);
                 less
             }
-            Binary::GreaterOrEqual => {
+            BinaryOperator::GreaterOrEqual => {
                 std::mem::swap(&mut first, &mut second);
                 at_most
             }
-            Binary::Equal | Binary::Unequal => term::Binary::Eq,
-            Binary::Divide | Binary::Remainder | Binary::ShiftRight => {
+            BinaryOperator::Equal | BinaryOperator::Unequal => term::BinaryTerm::Eq,
+            BinaryOperator::Divide | BinaryOperator::Remainder | BinaryOperator::ShiftRight => {
                 return Self::unsupported("`/`, `%` and `>>`");
             }
         };
         let result = self.terms.binary(op, first, second);
         if !op.is_comparison() {
-            return Ok(Operand { term: result, is_signed });
+            return Ok(SignedNumber { term: result, is_signed });
         }
-        let result = if operator == Binary::Unequal { self.terms.not(result) } else { result };
+        let result = if operator == BinaryOperator::Unequal { self.terms.not(result) } else { result };
         Ok(self.number(result))
     }
 
-    fn variable(&mut self, expression: &Expression) -> Result<Operand, Failure> {
+    fn variable(&mut self, expression: &Expression) -> Result<SignedNumber, Failure> {
         let player = &mut *self.native.symbolic.tape.player;
         let (mut found, mut is_float) = (None, false);
-        let look = |machine: &Machine| {
+        let look = |machine: &NativeMachine| {
             let Some(frame) = machine.frame() else { return };
-            let state = State { view: View::without_words(machine), frame };
+            let state = ProcessState { view: View::without_words(machine), frame };
             let Some(place) = state.place(expression) else { return };
             let ty = place.ty.and_then(|ty| place.debug.plain_ty(ty)).map(|(_, ty)| ty);
             let is_signed = match ty {
@@ -211,6 +221,6 @@ impl Translator<'_, '_> {
         let held = self.native.held(self.terms, self.step, (address, size)).map_err(|error| failed(&error))?;
         let held = held.ok_or_else(unknown)?;
         let term = if is_signed { self.terms.sign_extend(held, 64) } else { self.terms.zero_extend(held, 64) };
-        Ok(Operand { term, is_signed: is_signed || size < 4 })
+        Ok(SignedNumber { term, is_signed: is_signed || size < 4 })
     }
 }

@@ -1,38 +1,38 @@
 //! The failure of a run, and the conditions with which it follows.
 
 use crate::chop::failure;
-use crate::chop::failure::{Reference, Symbol};
+use crate::chop::failure::{ChopReference, Symbol};
 use crate::failure::Failure;
-use crate::invariants::beside::Beside;
+use crate::invariants::passing_run::PassingBeside;
 use crate::invariants::recursion::Recursion;
 use crate::invariants::{InvariantsOrder, assertion, recursion};
 use crate::recorded::failed;
-use crate::slice::Direction;
+use crate::slice::SliceDirection;
 use crate::slice::criterion::{BY_SIGNAL, Criterion, not_visible};
-use crate::sources::Sources;
-use idd_explain::failure::Wrong;
-use idd_explain::invariant::Failing;
+use crate::sources::RecordedSources;
+use idd_explain::failure::RunWrong;
+use idd_explain::invariant::FailingState;
 use idd_explain::native::invariant::Native;
 use idd_trace::logic::term::Terms;
-use idd_trace::native::machine::Machine;
+use idd_trace::native::machine::NativeMachine;
 use idd_trace::native::object::View;
 use idd_trace::native::output;
-use idd_trace::native::output::Origin;
-use idd_trace::native::play::Player;
+use idd_trace::native::output::ByteOrigin;
+use idd_trace::native::play::NativePlayer;
 use idd_trace::native::visit::before_step;
-use idd_trace::output::{Outputs, Place, Stream};
+use idd_trace::output::{OutputByte, OutputStream, Outputs};
 use idd_trace::step::Step;
 use signal_hook::consts::SIGSEGV;
 
 /// What fails.
 #[derive(Debug, Clone, PartialEq)]
-pub enum What {
+pub enum FailingThing {
     /// The step uses an address that is wrong.
     Crash,
     /// It is the last one.
     End,
     /// It printed a wrong byte: the place of that, its origin, and what is right there.
-    Output(Place, Origin, Option<u64>),
+    Output(OutputByte, ByteOrigin, Option<u64>),
     /// It printed something else than the passing run, of which the text is not known.
     Printed,
     /// A variable has its recorded value before it: its address and bytes.
@@ -43,11 +43,11 @@ pub enum What {
 
 /// The failure.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Asked {
+pub struct AskedFailure {
     /// Its step.
     pub step: Step,
     /// What fails.
-    pub what: What,
+    pub what: FailingThing,
     /// In words.
     pub words: String,
     /// For wrong output: the last step before it that printed. Else the step itself.
@@ -59,24 +59,31 @@ pub struct Asked {
 /// Finds the failure: what the order says, else what [`failure::find`] finds.
 pub fn find(
     order: &InvariantsOrder,
-    player: &mut Player,
+    player: &mut NativePlayer,
     (ended, ending): (Option<u32>, &str),
-    (expected, beside): (Option<&[Symbol]>, Option<&Beside>),
-    sources: &Sources,
-) -> Result<Asked, Failure> {
+    (expected, beside): (Option<&[Symbol]>, Option<&PassingBeside>),
+    sources: &RecordedSources,
+) -> Result<AskedFailure, Failure> {
     if let Some(asked) = &order.assertion {
         let step = assertion::violated(asked, player)?;
         let words = format!("`{}` does not hold at {}, step {}", asked.text, asked.place(), step.0);
-        return Ok(Asked { step, what: What::Assertion, words, previous: step, text_before: None });
+        return Ok(AskedFailure { step, what: FailingThing::Assertion, words, previous: step, text_before: None });
     }
-    let outputs = |player: &mut Player| output::outputs(player).map_err(|error| failed(&error));
+    let outputs = |player: &mut NativePlayer| output::outputs(player).map_err(|error| failed(&error));
     match &order.at {
         None => {
-            let found = failure::find(player, ended, ending, Reference { output: expected, ..Reference::default() })?;
+            let found =
+                failure::find(player, ended, ending, ChopReference { output: expected, ..ChopReference::default() })?;
             if let Some((step, words)) = beside.and_then(|beside| printed_otherwise(&found, beside))
-                && outputs(player)?.written.iter().any(|one| one.step == step && one.stream == Stream::Output)
+                && outputs(player)?.written.iter().any(|one| one.step == step && one.stream == OutputStream::Output)
             {
-                return Ok(Asked { step, what: What::Printed, words, previous: step, text_before: None });
+                return Ok(AskedFailure {
+                    step,
+                    what: FailingThing::Printed,
+                    words,
+                    previous: step,
+                    text_before: None,
+                });
             }
             // A stack that is exhausted ends the program by this signal, and no instrumented statement uses a bad address.
             let is_exhausted = !found.is_crash() && ended == Some(BY_SIGNAL + SIGSEGV.unsigned_abs());
@@ -87,42 +94,48 @@ pub fn find(
                     "the endless recursion of `{function}` ({depth} activations at the end), from the call of step {} on",
                     step.0
                 );
-                return Ok(Asked { step, what: What::End, words, previous: step, text_before: None });
+                return Ok(AskedFailure { step, what: FailingThing::End, words, previous: step, text_before: None });
             }
             let ((step, previous), text_before) = (found.steps(), found.text_before);
             let words = found.described(player)?;
             let what = if found.is_crash() {
-                What::Crash
+                FailingThing::Crash
             } else if let Some((place, at)) = found.wrong {
                 let origin = output::origin(player, place).map_err(|error| failed(&error))?;
                 let right = right(&outputs(player)?, (place, origin), (at, expected.unwrap_or_default()), player)?;
-                What::Output(place, origin, right)
+                FailingThing::Output(place, origin, right)
             } else {
-                What::End
+                FailingThing::End
             };
-            Ok(Asked { step, what, words, previous, text_before })
+            Ok(AskedFailure { step, what, words, previous, text_before })
         }
         Some(Criterion::Variable(step, variable)) => {
             let found = variable_at(player, Step(*step), variable)?;
             let words = format!("`{variable}` before step {step}");
             let step = Step(*step);
-            Ok(Asked { step, what: What::Variable(found.0, found.1), words, previous: step, text_before: None })
+            Ok(AskedFailure {
+                step,
+                what: FailingThing::Variable(found.0, found.1),
+                words,
+                previous: step,
+                text_before: None,
+            })
         }
         Some(Criterion::Output(offset) | Criterion::Errors(offset)) => {
             let stream = match order.at {
-                Some(Criterion::Output(_)) => Stream::Output,
-                _ => Stream::Errors,
+                Some(Criterion::Output(_)) => OutputStream::Output,
+                _ => OutputStream::Errors,
             };
             let found = found(order.at.as_ref(), player, ended, sources)?;
             let place = outputs(player)?.byte(stream, *offset).ok();
             let what = match place {
                 Some(place) => {
                     let origin = output::origin(player, place).map_err(|error| failed(&error))?;
-                    What::Output(place, origin, None)
+                    FailingThing::Output(place, origin, None)
                 }
-                None => What::End,
+                None => FailingThing::End,
             };
-            Ok(Asked { what, ..found })
+            Ok(AskedFailure { what, ..found })
         }
         at => found(at.as_ref(), player, ended, sources),
     }
@@ -130,8 +143,8 @@ pub fn find(
 
 /// A step that printed something else than the passing run before the output is wrong for certain, because not all of the
 /// text is known; and that in words.
-fn printed_otherwise(found: &failure::Failed, beside: &Beside) -> Option<(Step, String)> {
-    let Some(Wrong::Said(said, other)) = beside.seen.as_ref().map(|seen| &seen.wrong) else { return None };
+fn printed_otherwise(found: &failure::Failed, beside: &PassingBeside) -> Option<(Step, String)> {
+    let Some(RunWrong::Said(said, other)) = beside.seen.as_ref().map(|seen| &seen.wrong) else { return None };
     let is_unknown = said.text.is_none() || other.as_ref().is_some_and(|other| other.text.is_none());
     let is_first = found.is_unknown || (!found.is_crash() && said.step < found.steps().0);
     let words = || format!("what step {} printed, where the passing run printed something else", said.step.0);
@@ -139,27 +152,32 @@ fn printed_otherwise(found: &failure::Failed, beside: &Beside) -> Option<(Step, 
 }
 
 /// The step of a criterion of a slice.
-fn found(at: Option<&Criterion>, player: &mut Player, ended: Option<u32>, sources: &Sources) -> Result<Asked, Failure> {
+fn found(
+    at: Option<&Criterion>,
+    player: &mut NativePlayer,
+    ended: Option<u32>,
+    sources: &RecordedSources,
+) -> Result<AskedFailure, Failure> {
     let criterion = at.unwrap_or(&Criterion::End);
     let what = match criterion {
-        Criterion::Crash => What::Crash,
+        Criterion::Crash => FailingThing::Crash,
         Criterion::Line(..) | Criterion::Input(..) => {
             return Err(Failure::usage("this criterion is no failure").with_hint(
                 "take `crash`, `end`, `<step>`, `<step>:<variable>`, `output:<byte>`, or `--assert '<expression> at \
                  <file>:<line>'`",
             ));
         }
-        _ => What::End,
+        _ => FailingThing::End,
     };
-    let found = criterion.find(player, ended, Direction::Backward, sources)?;
+    let found = criterion.find(player, ended, SliceDirection::Backward, sources)?;
     let step = found.steps.first().map_or(Step::START, |(step, _)| *step);
-    Ok(Asked { step, what, words: found.words, previous: step, text_before: None })
+    Ok(AskedFailure { step, what, words: found.words, previous: step, text_before: None })
 }
 
 /// The address and the bytes of a variable before a step.
-fn variable_at(player: &mut Player, step: Step, variable: &str) -> Result<(u64, u64), Failure> {
+fn variable_at(player: &mut NativePlayer, step: Step, variable: &str) -> Result<(u64, u64), Failure> {
     let (mut found, mut names) = (None, Vec::new());
-    let look = |machine: &Machine| {
+    let look = |machine: &NativeMachine| {
         let view = View::without_words(machine);
         let Some(frame) = machine.frame() else { return };
         found = view.named_by(frame, variable).map(|place| (place.address, place.size));
@@ -173,13 +191,13 @@ fn variable_at(player: &mut Player, step: Step, variable: &str) -> Result<(u64, 
 /// not certain: because the number is printed in another way than in plain digits, or beside others.
 fn right(
     outputs: &Outputs,
-    (place, origin): (Place, Origin),
+    (place, origin): (OutputByte, ByteOrigin),
     (at, expected): (usize, &[Symbol]),
-    player: &mut Player,
+    player: &mut NativePlayer,
 ) -> Result<Option<u64>, Failure> {
     let byte = |symbols: &[Symbol], at: usize| symbols.get(at).and_then(|symbol| u8::try_from(*symbol).ok());
-    let Origin::Argument(index) = origin else {
-        return Ok(byte(expected, at).filter(|_| matches!(origin, Origin::Byte(_))).map(u64::from));
+    let ByteOrigin::Argument(index) = origin else {
+        return Ok(byte(expected, at).filter(|_| matches!(origin, ByteOrigin::Byte(_))).map(u64::from));
     };
     let passed = output::passed(player, place, index).map_err(|error| failed(&error))?;
     let recorded = failure::symbols(outputs);
@@ -219,18 +237,18 @@ fn number(symbols: &[Symbol], at: usize) -> Option<i64> {
 pub fn criterion(
     order: &InvariantsOrder,
     depth: u32,
-    asked: &Asked,
+    asked: &AskedFailure,
     (native, terms): (&mut Native<'_>, &mut Terms),
-) -> Result<Failing, Failure> {
+) -> Result<FailingState, Failure> {
     let step = asked.step;
     let found = match asked.what {
-        What::Crash => native.crash(terms, step, depth),
-        What::End => native.end(terms, step, depth),
-        What::Printed => native.otherwise(terms, step, depth),
-        What::Output(place, origin, right) => {
+        FailingThing::Crash => native.crash(terms, step, depth),
+        FailingThing::End => native.end(terms, step, depth),
+        FailingThing::Printed => native.otherwise(terms, step, depth),
+        FailingThing::Output(place, origin, right) => {
             native.output(terms, (place.step, place.nth), origin, (right, asked.text_before), depth)
         }
-        What::Variable(address, length) => match native.held(terms, step, (address, length)) {
+        FailingThing::Variable(address, length) => match native.held(terms, step, (address, length)) {
             Ok(Some(term)) => {
                 let condition = native.symbolic.as_recorded(terms, term);
                 native.state(step, vec![condition], depth)
@@ -240,7 +258,7 @@ pub fn criterion(
             }
             Err(error) => Err(error),
         },
-        What::Assertion => {
+        FailingThing::Assertion => {
             let Some(assertion) = &order.assertion else {
                 return Err(Failure::error("there is no assertion"));
             };

@@ -4,7 +4,7 @@
 //! has to be explained is why the function calls itself again, and the first activations say that as well as the last.
 
 use idd_trace::TraceError;
-use idd_trace::native::play::Player;
+use idd_trace::native::play::NativePlayer;
 use idd_trace::step::Step;
 use std::sync::Arc;
 
@@ -33,7 +33,7 @@ pub struct Recursion {
 /// - `is_shared`: whether a passing run makes the same call. Then one that it does not make is explained.
 ///
 /// Cost: one pass over the trace, unless the player is at its end.
-pub fn find(player: &mut Player, is_shared: &dyn Fn(Step) -> bool) -> Result<Option<Recursion>, TraceError> {
+pub fn find(player: &mut NativePlayer, is_shared: &dyn Fn(Step) -> bool) -> Result<Option<Recursion>, TraceError> {
     player.seek(u64::MAX)?;
     let frames = &player.machine.frames;
     // An activation as a number: its function, and the statement that it is at.

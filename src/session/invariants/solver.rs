@@ -4,11 +4,11 @@ use crate::context::Context;
 use crate::failure::Failure;
 use crate::talk::Talk;
 use idd_explain::invariant::Abstraction;
-use idd_explain::invariant::history::History as _;
+use idd_explain::invariant::history::BackwardRun as _;
 use idd_explain::invariant::verify::questions;
 use idd_explain::native::invariant::Native;
 use idd_report::escape::{Terminal, Untrusted};
-use idd_report::invariants::Verified;
+use idd_report::invariants::SolverResult;
 use idd_trace::logic::smtlib::question;
 use idd_trace::logic::term::Terms;
 use idd_world::process::ask;
@@ -33,7 +33,7 @@ pub fn verify(
     native: &Native<'_>,
     context: &Context,
     talk: &mut dyn Talk,
-) -> Result<Verified, Failure> {
+) -> Result<SolverResult, Failure> {
     talk.say("Asking the solver.");
     let mut text = String::from("(set-logic QF_BV)\n");
     for link in (0..found.links.len()).rev() {
@@ -72,5 +72,5 @@ pub fn verify(
     let n_proved = count(&|pair| pair.iter().all(|answer| *answer == "unsat"));
     let n_refuted = count(&|pair| pair.contains(&"sat"));
     let n_unknown = found.links.len() - n_proved - n_refuted;
-    Ok(Verified { solver: command.into(), n_proved, n_refuted, n_unknown })
+    Ok(SolverResult { solver: command.into(), n_proved, n_refuted, n_unknown })
 }

@@ -41,7 +41,7 @@ static CRITICAL: LazyLock<Vec<usize>> =
 
 /// The side of a border on which the centre of a series is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Side {
+pub enum BorderSide {
     /// Below it.
     Below,
     /// Above it.
@@ -90,13 +90,13 @@ impl Series {
     /// The side of `border` on which the centre is, if that is sure enough now.
     ///
     /// If it is asked at each look until there is an answer, an answer is wrong with a probability of at most 1 %.
-    pub fn side(&self, border: f64) -> Option<Side> {
+    pub fn side(&self, border: f64) -> Option<BorderSide> {
         let nth = LOOKS.iter().position(|(n_rounds, _)| *n_rounds == self.n_rounds())?;
         let (above, below) = self.sums(border);
         if above >= CRITICAL[nth] {
-            Some(Side::Above)
+            Some(BorderSide::Above)
         } else if below >= CRITICAL[nth] {
-            Some(Side::Below)
+            Some(BorderSide::Below)
         } else {
             None
         }

@@ -11,32 +11,32 @@ pub mod places;
 mod rounds;
 
 use crate::failure::Failure;
-use crate::finding::Sources;
+use crate::finding::FindingSources;
 use crate::interrupt::Interrupt;
-use crate::judged::{Judged, Scene, Verdicts};
 use crate::order::{Measure, Perf};
-use crate::perf::judge::{CONFIDENCE, Interval, MAX_ROUNDS, MIN_ROUNDS, Side};
-use crate::perf::places::{Place, Places, Tried};
-use crate::perf::rounds::{Costs, Found, PATIENCE, Until};
+use crate::perf::judge::{BorderSide, CONFIDENCE, Interval, MAX_ROUNDS, MIN_ROUNDS};
+use crate::perf::places::{AttemptResult, BuiltCheckout, PerfCheckouts};
+use crate::perf::rounds::{Costs, PATIENCE, RoundLimit, RoundResult};
 use crate::plan::Adjustments;
 use crate::positions::Positions;
 use crate::saved::Saved;
 use crate::talk::Talk;
 use crate::tally::Tally;
+use crate::verdict_records::{HuntScene, JournalVerdict, Verdicts};
 use crate::{finding, saved};
 use idd_base::outcome::{Outcome, Reason};
 use idd_base::remaining::Rest;
 use idd_base::revision::{CommitId, TreeId};
 use idd_base::sought::Sought;
 use idd_change::trees::Trees as _;
-use idd_hunt::drive::{Engine, ProbeRunner, Reply, drive};
+use idd_hunt::drive::{Engine, ProbeRunner, RunnerReply, drive};
 use idd_hunt::event::Event;
 use idd_hunt::finding::{Conclusion, Finding};
 use idd_hunt::history::History;
 use idd_hunt::probe::Probe;
-use idd_hunt::{Board, Halt};
+use idd_hunt::{EngineState, Halt};
 use idd_report::escape::Terminal;
-use idd_report::{Evidence, Loss, Report, Status, Untrusted, Verified};
+use idd_report::{ClaimEvidence, Loss, Report, Status, Untrusted, Verified};
 use idd_world::journal::Record;
 use idd_world::repo::store::TreeStore;
 use std::collections::HashMap;
@@ -60,7 +60,7 @@ struct Proof {
 
 /// Hunts to the end, or until the user stops it.
 pub fn hunt(
-    scene: &Scene<'_>,
+    scene: &HuntScene<'_>,
     saved: Saved,
     (perf, interrupt): (Perf, Interrupt),
     talk: &mut dyn Talk,
@@ -81,7 +81,7 @@ pub fn hunt(
     scene.refuse_swapped(&history, "`--good` is the older revision, where the command is fast")?;
     talk.looks_for(Sought::Slower);
     talk.use_history(Rc::new(Positions::of(Rc::clone(&history), scene.plan.bad, scene.location)));
-    let judged = Judged::all(scene.location, &id)?;
+    let judged = JournalVerdict::all(scene.location, &id)?;
     let tree = |commit: CommitId| store.view(history.get(commit).tree).map_err(|error| Failure::from_error(&error));
     let bad = tree(scene.plan.bad)?;
     let mut known = HashMap::from([(bad, Outcome::Fail)]);
@@ -91,7 +91,7 @@ pub fn hunt(
         Some(good) => Some(tree(*good)?),
         None => judged.iter().find(|judged| judged.outcome == Outcome::Pass).map(|judged| judged.tree),
     };
-    let mut hunt = Hunt {
+    let mut hunt = PerfHunt {
         scene,
         perf,
         bad,
@@ -99,14 +99,14 @@ pub fn hunt(
         newer: None,
         older: None,
         verdicts: Verdicts { known, judged, segment, n_revisions: history.len() },
-        places: Places::new(*scene, (perf.measure, interrupt), &id)?,
+        places: PerfCheckouts::new(*scene, (perf.measure, interrupt), &id)?,
         most_rounds: MIN_ROUNDS,
         shortest: f64::INFINITY,
         talk,
     };
     let result = hunt.run(&history, &store);
     hunt.talk.finish();
-    let Hunt { places, mut verdicts, .. } = hunt;
+    let PerfHunt { places, mut verdicts, .. } = hunt;
     let n_runs = places.n_runs;
     places.remove();
     let (mut report, finding, n_proof) = result?;
@@ -125,26 +125,26 @@ pub fn hunt(
 }
 
 /// What the two ends gave.
-enum Ends {
+enum EndResults {
     Loss,
     NoLoss(Loss),
     Open(Loss),
     Interrupted,
 }
 
-struct Hunt<'h> {
-    scene: &'h Scene<'h>,
+struct PerfHunt<'h> {
+    scene: &'h HuntScene<'h>,
     perf: Perf,
     /// The tree of the bad end.
     bad: TreeId,
     /// The tree of the good end, if it is known.
     good: Option<TreeId>,
     /// The checkout of the bad end.
-    newer: Option<Place>,
+    newer: Option<BuiltCheckout>,
     /// The checkout of the good end.
-    older: Option<Place>,
+    older: Option<BuiltCheckout>,
     verdicts: Verdicts,
-    places: Places<'h>,
+    places: PerfCheckouts<'h>,
     /// The most rounds that a decision took.
     most_rounds: usize,
     /// The cost of the cheapest first run.
@@ -152,23 +152,23 @@ struct Hunt<'h> {
     talk: &'h mut dyn Talk,
 }
 
-impl Hunt<'_> {
+impl PerfHunt<'_> {
     /// The report, the finding, and the number of runs of the proof.
     fn run(&mut self, history: &History, store: &TreeStore) -> Result<(Report, Finding, u64), Failure> {
         let plan = self.scene.plan;
-        let board = Board::new(plan.bad);
+        let board = EngineState::new(plan.bad);
         let mut ends = None;
         let conclusion = match self.measure_ends()? {
-            Ends::Interrupted => Conclusion::Interrupted,
-            Ends::NoLoss(loss) => {
+            EndResults::Interrupted => Conclusion::Interrupted,
+            EndResults::NoLoss(loss) => {
                 ends = Some(loss);
                 Conclusion::BadPasses
             }
-            Ends::Open(loss) => {
+            EndResults::Open(loss) => {
                 ends = Some(loss);
                 Conclusion::NotReproducible
             }
-            Ends::Loss => {
+            EndResults::Loss => {
                 let mut order = plan.engine_order(&Adjustments::default(), history);
                 (order.check_vacuous, order.may_release, order.may_widen) = (false, false, false);
                 (order.asks_complaints, order.is_clean) = (false, true);
@@ -207,7 +207,7 @@ impl Hunt<'_> {
     ) -> Result<Report, Failure> {
         let plan = self.scene.plan;
         let adjustments = Adjustments::default();
-        let sources = Sources { plan, adjustments: &adjustments, history, store, signature: None, beside: None };
+        let sources = FindingSources { plan, adjustments: &adjustments, history, store, signature: None, beside: None };
         let mut report = finding::report(finding, sources)?;
         report.evidence = proof.iter().flat_map(evidence).collect();
         if let (Conclusion::Found, Some(proof)) = (finding.conclusion, &proof) {
@@ -245,35 +245,35 @@ impl Hunt<'_> {
     }
 
     /// Compares the two ends, if both are given and this was not done before.
-    fn measure_ends(&mut self) -> Result<Ends, Failure> {
+    fn measure_ends(&mut self) -> Result<EndResults, Failure> {
         let (Some(good), Some(revision)) = (self.good, self.scene.plan.goods.first().copied()) else {
             // A command that fails is an error before anything is said of the revision.
             if self.verdicts.judged.is_empty() {
                 self.newer = self.end("bad", self.bad)?;
             }
             return Ok(if self.verdicts.judged.is_empty() && self.newer.is_none() {
-                Ends::Interrupted
+                EndResults::Interrupted
             } else {
-                Ends::Loss
+                EndResults::Loss
             });
         };
         if good == self.bad {
-            return Ok(Ends::NoLoss(self.loss(1.0, Interval { middle: 0.0, low: 0.0, high: 0.0 }, 0)));
+            return Ok(EndResults::NoLoss(self.loss(1.0, Interval { middle: 0.0, low: 0.0, high: 0.0 }, 0)));
         }
         if self.verdicts.known.get(&good) == Some(&Outcome::Pass) {
-            return Ok(Ends::Loss);
+            return Ok(EndResults::Loss);
         }
         self.talk.say("Measuring the good and the bad revision.");
         let (Some(mut older), Some(mut newer)) = (self.end("good", good)?, self.end("bad", self.bad)?) else {
-            return Ok(Ends::Interrupted);
+            return Ok(EndResults::Interrupted);
         };
         let border = self.perf.threshold.ratio().ln();
         let versions = &mut [&mut older, &mut newer];
-        let found = rounds::run(&mut self.places, versions, &|logs| logs[1] - logs[0], Until::Side(border))?;
+        let found = rounds::run(&mut self.places, versions, &|logs| logs[1] - logs[0], RoundLimit::Side(border))?;
         let (side, costs) = match found {
-            Found::Decided(side, costs) => (side, costs),
-            Found::Broken(nth, _, why) => return Err(broken(["good", "bad"][nth], &why)),
-            Found::Interrupted => return Ok(Ends::Interrupted),
+            RoundResult::Decided(side, costs) => (side, costs),
+            RoundResult::Broken(nth, _, why) => return Err(broken(["good", "bad"][nth], &why)),
+            RoundResult::Interrupted => return Ok(EndResults::Interrupted),
         };
         (self.older, self.newer) = (Some(older), Some(newer));
         self.most_rounds = self.most_rounds.max(costs.n_rounds());
@@ -282,30 +282,30 @@ impl Hunt<'_> {
         let figures = self.figures(ratio, costs.n_rounds(), "the good one");
         self.talk.say(&format!("The bad revision needs {figures}."));
         Ok(match side {
-            Some(Side::Above) => {
+            Some(BorderSide::Above) => {
                 let figures = self.figures(ratio.reversed(), costs.n_rounds(), "the bad revision");
                 self.add(good, revision, Outcome::Pass, (figures, false))?;
-                Ends::Loss
+                EndResults::Loss
             }
-            Some(Side::Below) => Ends::NoLoss(loss),
-            None => Ends::Open(loss),
+            Some(BorderSide::Below) => EndResults::NoLoss(loss),
+            None => EndResults::Open(loss),
         })
     }
 
     /// The checkout of an end. `None` if it was interrupted.
-    fn end(&mut self, name: &str, tree: TreeId) -> Result<Option<Place>, Failure> {
+    fn end(&mut self, name: &str, tree: TreeId) -> Result<Option<BuiltCheckout>, Failure> {
         match self.places.set_up(tree)? {
-            Tried::Done(place) => {
+            AttemptResult::Done(place) => {
                 self.shortest = self.shortest.min(place.first);
                 Ok(Some(place))
             }
-            Tried::Broken(Reason::Build, why) => {
+            AttemptResult::Broken(Reason::Build, why) => {
                 let why = Terminal.line(&Untrusted::from(why));
                 Err(Failure::new(Status::NothingTestable, format!("the {name} revision cannot be built: {why}"))
                     .with_hint("name another revision with `--good` or `--bad`; both ends have to be measured"))
             }
-            Tried::Broken(_, why) => Err(broken(name, &why)),
-            Tried::Interrupted => Ok(None),
+            AttemptResult::Broken(_, why) => Err(broken(name, &why)),
+            AttemptResult::Interrupted => Ok(None),
         }
     }
 
@@ -324,9 +324,9 @@ impl Hunt<'_> {
             (older, _) => older,
         };
         let mut own = match self.places.set_up(probe.tree)? {
-            Tried::Done(place) => place,
-            Tried::Interrupted => return Ok(None),
-            Tried::Broken(reason, why) => {
+            AttemptResult::Done(place) => place,
+            AttemptResult::Interrupted => return Ok(None),
+            AttemptResult::Broken(reason, why) => {
                 (self.newer, self.older) = (Some(newer), older);
                 let what = if reason == Reason::Build { "cannot be built" } else { "cannot be measured" };
                 let said = Terminal.line(&Untrusted::from(why.as_str()));
@@ -343,28 +343,28 @@ impl Hunt<'_> {
                 &mut self.places,
                 &mut [&mut own, &mut newer, older],
                 &|logs| logs[0] - f64::midpoint(logs[1], logs[2]),
-                Until::Side(0.0),
+                RoundLimit::Side(0.0),
             )?,
             // Slow, unless it is faster than the bad end by the threshold.
             None => rounds::run(
                 &mut self.places,
                 &mut [&mut own, &mut newer],
                 &|logs| logs[0] - logs[1],
-                Until::Side(-self.perf.threshold.ratio().ln()),
+                RoundLimit::Side(-self.perf.threshold.ratio().ln()),
             )?,
         };
         let (outcome, why) = match found {
-            Found::Interrupted => return Ok(None),
-            Found::Broken(0, reason, why) => {
+            RoundResult::Interrupted => return Ok(None),
+            RoundResult::Broken(0, reason, why) => {
                 self.talk.say(&format!("{} cannot be measured: {why}", probe.revision.short()));
                 (Outcome::Unresolved(reason), why)
             }
-            Found::Broken(nth, _, why) => return Err(broken(["own", "bad", "good"][nth], &why)),
-            Found::Decided(side, costs) => {
+            RoundResult::Broken(nth, _, why) => return Err(broken(["own", "bad", "good"][nth], &why)),
+            RoundResult::Decided(side, costs) => {
                 self.most_rounds = self.most_rounds.max(costs.n_rounds());
                 let outcome = match side {
-                    Some(Side::Above) => Outcome::Fail,
-                    Some(Side::Below) => Outcome::Pass,
+                    Some(BorderSide::Above) => Outcome::Fail,
+                    Some(BorderSide::Below) => Outcome::Pass,
                     None => Outcome::Unresolved(Reason::Skip),
                 };
                 let why = self.compared(&costs, older.is_some());
@@ -391,7 +391,7 @@ impl Hunt<'_> {
         outcome: Outcome,
         (why, is_of_build): (String, bool),
     ) -> Result<(), Failure> {
-        self.verdicts.add(Judged { tree, revision, outcome, why: Some(why), is_of_build, is_named: false })
+        self.verdicts.add(JournalVerdict { tree, revision, outcome, why: Some(why), is_of_build, is_named: false })
     }
 
     /// The figures of the first version.
@@ -441,7 +441,7 @@ impl Hunt<'_> {
         let mut trees = Vec::new();
         for (revision, outcome) in [(fast, Outcome::Pass), (slow, Outcome::Fail)] {
             // A repaired revision was measured as another tree.
-            let is_it = |judged: &&Judged| judged.revision == revision && judged.outcome == outcome;
+            let is_it = |judged: &&JournalVerdict| judged.revision == revision && judged.outcome == outcome;
             let measured = self.verdicts.judged.iter().rfind(is_it).map(|judged| judged.tree);
             let view = || store.view(history.get(revision).tree).map_err(|error| Failure::from_error(&error));
             trees.push((measured.map_or_else(view, Ok)?, revision));
@@ -453,20 +453,20 @@ impl Hunt<'_> {
         let Some(mut newer) = self.end("first slower", trees[1].0)? else { return Ok(None) };
         let versions = &mut [&mut older, &mut newer];
         let begin = Instant::now();
-        match rounds::run(&mut self.places, versions, &|logs| logs[1] - logs[0], Until::Rounds(1))? {
-            Found::Decided(..) => {}
-            Found::Interrupted => return Ok(None),
-            Found::Broken(nth, _, why) => return Err(broken(["last fast", "first slower"][nth], &why)),
+        match rounds::run(&mut self.places, versions, &|logs| logs[1] - logs[0], RoundLimit::Rounds(1))? {
+            RoundResult::Decided(..) => {}
+            RoundResult::Interrupted => return Ok(None),
+            RoundResult::Broken(nth, _, why) => return Err(broken(["last fast", "first slower"][nth], &why)),
         }
         let affordable = PROOF_TIME.as_secs_f64() / begin.elapsed().as_secs_f64().max(1e-3);
         let wanted = self.most_rounds.clamp(PROOF_ROUNDS, MAX_ROUNDS);
         let is_affordable =
             |n_rounds: &usize| u32::try_from(*n_rounds).is_ok_and(|n_rounds| f64::from(n_rounds) <= affordable);
-        let until = Until::Rounds((MIN_ROUNDS..=wanted).rev().find(is_affordable).unwrap_or(MIN_ROUNDS));
+        let until = RoundLimit::Rounds((MIN_ROUNDS..=wanted).rev().find(is_affordable).unwrap_or(MIN_ROUNDS));
         match rounds::run(&mut self.places, versions, &|logs| logs[1] - logs[0], until)? {
-            Found::Interrupted => Ok(None),
-            Found::Broken(nth, _, why) => Err(broken(["last fast", "first slower"][nth], &why)),
-            Found::Decided(_, costs) => {
+            RoundResult::Interrupted => Ok(None),
+            RoundResult::Broken(nth, _, why) => Err(broken(["last fast", "first slower"][nth], &why)),
+            RoundResult::Decided(_, costs) => {
                 let loss = self.loss(costs.median(0), costs.ratio(1, 0), costs.n_rounds());
                 let loss = Loss { slow: costs.median(1), ..loss };
                 Ok(Some(Proof { loss, trees: [trees[0], trees[1]] }))
@@ -476,11 +476,11 @@ impl Hunt<'_> {
 }
 
 /// The two claims of a proof.
-fn evidence(proof: &Proof) -> Vec<Evidence> {
+fn evidence(proof: &Proof) -> Vec<ClaimEvidence> {
     let claims = Sought::Slower.words().claims;
     let of = |nth: usize, claim: &str, expected: Outcome| {
         let (tree, commit) = proof.trees[nth];
-        Evidence {
+        ClaimEvidence {
             claim: Untrusted::from(claim),
             commit: Some(commit),
             tree: Some(tree),
@@ -507,7 +507,7 @@ fn broken(name: &str, why: &str) -> Failure {
 }
 
 /// A note on a revision that got no verdict.
-fn said(judged: &Judged) -> Option<Untrusted> {
+fn said(judged: &JournalVerdict) -> Option<Untrusted> {
     let why = judged.why.as_ref()?;
     let revision = judged.revision.short();
     let said = match judged.outcome {
@@ -518,20 +518,20 @@ fn said(judged: &Judged) -> Option<Untrusted> {
     Some(Untrusted::from(said))
 }
 
-impl ProbeRunner for Hunt<'_> {
+impl ProbeRunner for PerfHunt<'_> {
     type Error = Failure;
 
     fn width(&self) -> usize {
         1
     }
 
-    fn answer(&mut self, probes: &[Probe]) -> Result<Reply, Failure> {
+    fn answer(&mut self, probes: &[Probe]) -> Result<RunnerReply, Failure> {
         let probe = probes[0];
         let outcome = match self.verdicts.answer(&probe) {
             Some(outcome) => Some(outcome),
             None => self.judge(&probe)?,
         };
-        Ok(outcome.map_or(Reply::Stop(Conclusion::Interrupted), |outcome| Reply::Outcomes(vec![outcome])))
+        Ok(outcome.map_or(RunnerReply::Stop(Conclusion::Interrupted), |outcome| RunnerReply::Outcomes(vec![outcome])))
     }
 
     fn used(&mut self, _: &[Probe], _: &[Outcome]) -> Result<(), Failure> {

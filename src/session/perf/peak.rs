@@ -6,7 +6,7 @@
 
 use crate::failure::Failure;
 use crate::perf::places::argv;
-use idd_world::process::Words;
+use idd_world::process::CommandWords;
 use idd_world::{files, system};
 use std::ffi::{OsStr, OsString};
 use std::io;
@@ -17,10 +17,10 @@ use std::path::Path;
 pub const NAME: &str = "measure-peak";
 
 /// The command that runs `words` and writes its peak into `file`.
-pub fn words(words: &Words, file: &Path) -> Result<Words, Failure> {
+pub fn words(words: &CommandWords, file: &Path) -> Result<CommandWords, Failure> {
     let program = system::this_program()?;
     let own = [program.into_os_string(), NAME.into(), file.into()];
-    Ok(Words::Argv(own.into_iter().chain(argv(words)).collect()))
+    Ok(CommandWords::Argv(own.into_iter().chain(argv(words)).collect()))
 }
 
 /// The peak in a file, in bytes.

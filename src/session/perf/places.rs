@@ -2,22 +2,22 @@
 
 use crate::failure::Failure;
 use crate::interrupt::Interrupt;
-use crate::judged;
-use crate::judged::{Built, Scene};
 use crate::order::Measure;
 use crate::perf::peak;
 use crate::plan::Plan;
 use crate::sandboxes::sandboxes;
 use crate::surroundings::surroundings;
+use crate::verdict_records;
+use crate::verdict_records::{Built, HuntScene};
 use idd_base::outcome::{Ending, Reason};
 use idd_base::revision::TreeId;
 use idd_report::Untrusted;
 use idd_report::escape::Terminal;
-use idd_world::process::{Ran, Words};
+use idd_world::process::{CommandWords, EndedCommand};
 use idd_world::repo::private;
 use idd_world::run::sandbox;
 use idd_world::run::sandbox::{Commands, Sandbox};
-use idd_world::system::Counter;
+use idd_world::system::InstructionCounter;
 use std::io;
 use std::path::PathBuf;
 
@@ -25,7 +25,7 @@ use std::path::PathBuf;
 const LEAST: f64 = 1e-9;
 
 /// What becomes of a run, or of a build.
-pub enum Tried<T> {
+pub enum AttemptResult<T> {
     /// It succeeded.
     Done(T),
     /// It failed, with what was printed.
@@ -35,7 +35,7 @@ pub enum Tried<T> {
 }
 
 /// A checkout with a built version.
-pub struct Place {
+pub struct BuiltCheckout {
     /// The version.
     pub tree: TreeId,
     sandbox: Sandbox,
@@ -44,8 +44,8 @@ pub struct Place {
 }
 
 /// The checkouts. Commands see them at one path, or else their paths have one length: a path can change how fast a program is.
-pub struct Places<'s> {
-    scene: Scene<'s>,
+pub struct PerfCheckouts<'s> {
+    scene: HuntScene<'s>,
     /// The plan of the hunt, with the place of the checkouts.
     plan: Plan,
     measure: Measure,
@@ -57,9 +57,9 @@ pub struct Places<'s> {
     pub n_runs: u64,
 }
 
-impl<'s> Places<'s> {
+impl<'s> PerfCheckouts<'s> {
     /// No checkout yet.
-    pub fn new(scene: Scene<'s>, (measure, interrupt): (Measure, Interrupt), id: &str) -> Result<Self, Failure> {
+    pub fn new(scene: HuntScene<'s>, (measure, interrupt): (Measure, Interrupt), id: &str) -> Result<Self, Failure> {
         let root = sandboxes(scene.context, scene.location, id)?;
         let surroundings = surroundings(scene.location, scene.context, &root, &[]);
         let commands = Commands { surroundings, ..scene.plan.commands.clone() };
@@ -74,32 +74,32 @@ impl<'s> Places<'s> {
     }
 
     /// A checkout in which this version is built and has run once.
-    pub fn set_up(&mut self, tree: TreeId) -> Result<Tried<Place>, Failure> {
+    pub fn set_up(&mut self, tree: TreeId) -> Result<AttemptResult<BuiltCheckout>, Failure> {
         let mut sandbox = match self.free.pop() {
             Some(sandbox) => sandbox,
             None => self.create()?,
         };
-        let built = judged::build(tree, &self.plan, &mut sandbox, &mut self.interrupt)?;
-        let mut place = Place { tree, sandbox, first: 0.0 };
+        let built = verdict_records::build(tree, &self.plan, &mut sandbox, &mut self.interrupt)?;
+        let mut place = BuiltCheckout { tree, sandbox, first: 0.0 };
         match built {
-            None => Ok(Tried::Interrupted),
+            None => Ok(AttemptResult::Interrupted),
             Some(Built::No(reason, why)) => {
                 self.free.push(place.sandbox);
-                Ok(Tried::Broken(reason, why.unwrap_or_else(|| reason.to_string())))
+                Ok(AttemptResult::Broken(reason, why.unwrap_or_else(|| reason.to_string())))
             }
             Some(Built::Yes) => Ok(match self.run(&mut place)? {
-                Tried::Done(first) => Tried::Done(Place { first, ..place }),
-                Tried::Broken(reason, why) => {
+                AttemptResult::Done(first) => AttemptResult::Done(BuiltCheckout { first, ..place }),
+                AttemptResult::Broken(reason, why) => {
                     self.free.push(place.sandbox);
-                    Tried::Broken(reason, why)
+                    AttemptResult::Broken(reason, why)
                 }
-                Tried::Interrupted => Tried::Interrupted,
+                AttemptResult::Interrupted => AttemptResult::Interrupted,
             }),
         }
     }
 
     /// Takes a checkout back; another version may be built there.
-    pub fn release(&mut self, place: Place) {
+    pub fn release(&mut self, place: BuiltCheckout) {
         self.free.push(place.sandbox);
     }
 
@@ -113,9 +113,9 @@ impl<'s> Places<'s> {
     }
 
     /// Runs the command once; returns its cost, in seconds, bytes or instructions.
-    pub fn run(&mut self, place: &mut Place) -> Result<Tried<f64>, Failure> {
+    pub fn run(&mut self, place: &mut BuiltCheckout) -> Result<AttemptResult<f64>, Failure> {
         let plan = &self.plan;
-        let job = judged::job(plan, place.tree);
+        let job = verdict_records::job(plan, place.tree);
         let file = self.root.join("peak");
         let words = match self.measure {
             Measure::Memory => peak::words(&plan.commands.test, &file)?,
@@ -127,7 +127,7 @@ impl<'s> Places<'s> {
         };
         self.n_runs += 1;
         let ran = place.sandbox.run_again(&words, &job, &plan.commands, &mut self.interrupt)?;
-        let Some(ran) = ran else { return Ok(Tried::Interrupted) };
+        let Some(ran) = ran else { return Ok(AttemptResult::Interrupted) };
         let reason = match ran.ending {
             Ending::Exit(0) => None,
             Ending::Exit(125) => Some(Reason::Skip),
@@ -137,15 +137,15 @@ impl<'s> Places<'s> {
             Ending::NotRun(reason) => Some(reason),
         };
         if let Some(reason) = reason {
-            return Ok(Tried::Broken(reason, ending(&ran)));
+            return Ok(AttemptResult::Broken(reason, ending(&ran)));
         }
         let cost = match self.measure {
             Measure::Time => ran.duration.as_secs_f64(),
             Measure::Cpu => ran.usage.processor.as_secs_f64(),
             Measure::Memory => number(peak::read(&file)?),
-            Measure::Instructions => number(counter.as_mut().map_or(Ok(0), Counter::count)?),
+            Measure::Instructions => number(counter.as_mut().map_or(Ok(0), InstructionCounter::count)?),
         };
-        Ok(Tried::Done(cost.max(LEAST)))
+        Ok(AttemptResult::Done(cost.max(LEAST)))
     }
 }
 
@@ -156,7 +156,7 @@ fn number(count: u64) -> f64 {
 }
 
 /// How a command ended, and the last line that it printed.
-fn ending(ran: &Ran) -> String {
+fn ending(ran: &EndedCommand) -> String {
     let output = String::from_utf8_lossy(&ran.output);
     match output.lines().rev().map(str::trim).find(|line| !line.is_empty()) {
         Some(line) => format!("{}, `{}`", ran.ending, Terminal.line(&Untrusted::from(line))),
@@ -172,8 +172,8 @@ pub fn check(measure: Measure) -> Result<(), Failure> {
     Ok(())
 }
 
-fn counter() -> Result<Counter, Failure> {
-    Counter::of_instructions().map_err(|error| {
+fn counter() -> Result<InstructionCounter, Failure> {
+    InstructionCounter::of_instructions().map_err(|error| {
         let (why, hint) = match error.kind() {
             io::ErrorKind::PermissionDenied => (
                 "the kernel does not allow it",
@@ -189,9 +189,9 @@ fn counter() -> Result<Counter, Failure> {
 }
 
 /// The words of a shell for a command, for programs that start it.
-pub(super) fn argv(words: &Words) -> Vec<std::ffi::OsString> {
+pub(super) fn argv(words: &CommandWords) -> Vec<std::ffi::OsString> {
     match words {
-        Words::Shell(line) => vec!["/bin/sh".into(), "-c".into(), line.clone()],
-        Words::Argv(words) => words.clone(),
+        CommandWords::Shell(line) => vec!["/bin/sh".into(), "-c".into(), line.clone()],
+        CommandWords::Argv(words) => words.clone(),
     }
 }

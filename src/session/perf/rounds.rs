@@ -1,8 +1,8 @@
 //! Rounds of runs, until they decide something.
 
 use crate::failure::Failure;
-use crate::perf::judge::{Interval, MAX_ROUNDS, Random, Series, Side, median};
-use crate::perf::places::{Place, Places, Tried};
+use crate::perf::judge::{BorderSide, Interval, MAX_ROUNDS, Random, Series, median};
+use crate::perf::places::{AttemptResult, BuiltCheckout, PerfCheckouts};
 use idd_base::outcome::Reason;
 use idd_base::revision::TreeId;
 use std::time::{Duration, Instant};
@@ -36,9 +36,9 @@ impl Costs {
 }
 
 /// What rounds gave.
-pub enum Found {
+pub enum RoundResult {
     /// A decision, or none after the last round.
-    Decided(Option<Side>, Costs),
+    Decided(Option<BorderSide>, Costs),
     /// The version with this index failed.
     Broken(usize, Reason, String),
     /// The user stopped it.
@@ -47,7 +47,7 @@ pub enum Found {
 
 /// When rounds end.
 #[derive(Clone, Copy)]
-pub enum Until {
+pub enum RoundLimit {
     /// When the centre is known to be on one side of this border, or after the last look.
     Side(f64),
     /// After this number.
@@ -61,11 +61,11 @@ const ATTEMPTS: usize = 3;
 ///
 /// - `value`: the number of a round, from the logarithms of its costs.
 pub fn run(
-    places: &mut Places<'_>,
-    versions: &mut [&mut Place],
+    places: &mut PerfCheckouts<'_>,
+    versions: &mut [&mut BuiltCheckout],
     value: &dyn Fn(&[f64]) -> f64,
-    until: Until,
-) -> Result<Found, Failure> {
+    until: RoundLimit,
+) -> Result<RoundResult, Failure> {
     let begin = Instant::now();
     let mut random = Random::new(seed(versions.iter().map(|place| place.tree)));
     let mut order: Vec<usize> = (0..versions.len()).collect();
@@ -77,27 +77,29 @@ pub fn run(
             let mut tried = places.run(versions[*nth])?;
             // A command that fails now and then can be measured all the same.
             for _ in 1..ATTEMPTS {
-                if matches!(tried, Tried::Broken(..)) && !costs.0[*nth].is_empty() {
+                if matches!(tried, AttemptResult::Broken(..)) && !costs.0[*nth].is_empty() {
                     tried = places.run(versions[*nth])?;
                 }
             }
             match tried {
-                Tried::Done(cost) => costs.0[*nth].push(cost),
-                Tried::Broken(reason, why) => return Ok(Found::Broken(*nth, reason, why)),
-                Tried::Interrupted => return Ok(Found::Interrupted),
+                AttemptResult::Done(cost) => costs.0[*nth].push(cost),
+                AttemptResult::Broken(reason, why) => return Ok(RoundResult::Broken(*nth, reason, why)),
+                AttemptResult::Interrupted => return Ok(RoundResult::Interrupted),
             }
         }
         let logs: Vec<f64> = costs.0.iter().filter_map(|costs| costs.last()).map(|cost| cost.ln()).collect();
         series.add(value(&logs));
         let border = match until {
-            Until::Rounds(n_rounds) if series.n_rounds() >= n_rounds => return Ok(Found::Decided(None, costs)),
-            Until::Rounds(_) => continue,
-            Until::Side(border) => border,
+            RoundLimit::Rounds(n_rounds) if series.n_rounds() >= n_rounds => {
+                return Ok(RoundResult::Decided(None, costs));
+            }
+            RoundLimit::Rounds(_) => continue,
+            RoundLimit::Side(border) => border,
         };
         let side = series.side(border);
         let is_last = series.n_rounds() >= MAX_ROUNDS || series.is_look() && begin.elapsed() > PATIENCE;
         if side.is_some() || is_last {
-            return Ok(Found::Decided(side, costs));
+            return Ok(RoundResult::Decided(side, costs));
         }
     }
 }

@@ -5,13 +5,13 @@
 
 use crate::context::Context;
 use idd_base::revision::CommitId;
-use idd_hunt::probe::Ends;
+use idd_hunt::probe::ChangeEnds;
 use idd_world::files;
 use idd_world::jdk::Jdk;
-use idd_world::process::Words;
+use idd_world::process::CommandWords;
 use idd_world::repo::locate::Location;
 use idd_world::repo::{Repository, graph, source, touched};
-use idd_world::run::complaints::java::Options;
+use idd_world::run::complaints::java::CompilerOptions;
 use idd_world::run::java_check::{Compiler, JavaCheck, root_of, usual_root};
 use idd_world::run::sandbox::Commands;
 use idd_world::run::{sandbox, toolchain};
@@ -28,7 +28,7 @@ const PAYS_AFTER: Duration = Duration::from_secs(3);
 #[derive(Debug)]
 pub struct OfJava {
     jdk: Jdk,
-    options: Options,
+    options: CompilerOptions,
     /// A text that differs for another development kit.
     version: String,
 }
@@ -49,7 +49,7 @@ impl OfJava {
         let is_foreign = location.top.as_ref().is_some_and(|top| real.starts_with(top));
         (!is_foreign).then_some(())?;
         let release = real.ancestors().nth(2).map(|home| home.join("release"));
-        let mut options = Options::of(line);
+        let mut options = CompilerOptions::of(line);
         options
             .class_paths
             .extend(toolchain::variable(&commands.environment, "CLASSPATH").and_then(|path| path.into_string().ok()));
@@ -58,12 +58,12 @@ impl OfJava {
     }
 
     /// The check of all sources that differ between `ends`, at one of them; `None` if there are none or too many.
-    fn check_all(&self, compiler: &Arc<Compiler>, repository: &Repository, ends: Ends) -> Option<JavaCheck> {
+    fn check_all(&self, compiler: &Arc<Compiler>, repository: &Repository, ends: ChangeEnds) -> Option<JavaCheck> {
         /// With more, a check takes as long as a build.
         const MAX_SOURCES: usize = 200;
         /// More archives are more than a class path.
         const MAX_ARCHIVES: usize = 400;
-        let Ends { older, newer } = ends;
+        let ChangeEnds { older, newer } = ends;
         let sides = [(older, newer), (newer, older)];
         let changed = sides.iter().flat_map(|sides| touched::changed(repository, *sides));
         let is_source = |path: &String| {
@@ -102,7 +102,7 @@ impl OfJava {
 
 /// The check of one candidate.
 #[derive(Debug, Clone)]
-pub struct Check {
+pub struct CandidateCheck {
     /// What is run.
     pub run: sandbox::Precheck,
     /// The digest of the plan for its rejections.
@@ -115,7 +115,7 @@ pub struct JavaChecks {
     facts: Arc<OfJava>,
     compiler: Arc<Compiler>,
     /// The check of each change; `None` if nothing of it can be checked.
-    vetted: HashMap<Ends, Option<Check>>,
+    vetted: HashMap<ChangeEnds, Option<CandidateCheck>>,
     /// The time of builds of candidates that failed.
     lost: Duration,
 }
@@ -128,7 +128,7 @@ impl JavaChecks {
     }
 
     /// The check of a change, in either direction.
-    pub(super) fn of(&self, ends: Ends) -> Option<&Check> {
+    pub(super) fn of(&self, ends: ChangeEnds) -> Option<&CandidateCheck> {
         sides(ends, false).iter().find_map(|ends| self.vetted.get(ends)?.as_ref())
     }
 
@@ -139,7 +139,7 @@ impl JavaChecks {
 
     /// The check for both ends of a change, returned once; `None` if it was, if nothing of the change can be checked,
     /// or if checks do not pay yet.
-    pub fn to_vet(&mut self, open: impl FnOnce() -> Option<Repository>, ends: Ends) -> Option<JavaCheck> {
+    pub fn to_vet(&mut self, open: impl FnOnce() -> Option<Repository>, ends: ChangeEnds) -> Option<JavaCheck> {
         if self.lost < PAYS_AFTER || sides(ends, false).iter().any(|ends| self.vetted.contains_key(ends)) {
             return None;
         }
@@ -148,34 +148,38 @@ impl JavaChecks {
     }
 
     /// Stores the check of a change.
-    pub(super) fn know(&mut self, ends: Ends, check: Option<Check>) {
+    pub(super) fn know(&mut self, ends: ChangeEnds, check: Option<CandidateCheck>) {
         self.vetted.insert(ends, check);
     }
 }
 
 /// The changes that lead to the ends of a change that can be built.
-pub fn sides(ends: Ends, is_repair: bool) -> Vec<Ends> {
-    let back = Ends { older: ends.newer, newer: ends.older };
+pub fn sides(ends: ChangeEnds, is_repair: bool) -> Vec<ChangeEnds> {
+    let back = ChangeEnds { older: ends.newer, newer: ends.older };
     if is_repair { vec![ends] } else { vec![ends, back] }
 }
 
 /// A command that stands for a check in keys.
-pub fn words(check: &JavaCheck) -> Words {
-    Words::Shell(format!(": java {}", check.digest()).into())
+pub fn words(check: &JavaCheck) -> CommandWords {
+    CommandWords::Shell(format!(": java {}", check.digest()).into())
 }
 
 #[cfg(test)]
 impl OfJava {
     /// The facts of a development kit that is not there.
     pub(crate) fn of_nothing() -> Self {
-        Self { jdk: Jdk { javac: "/nowhere/javac".into() }, options: Options::default(), version: String::new() }
+        Self {
+            jdk: Jdk { javac: "/nowhere/javac".into() },
+            options: CompilerOptions::default(),
+            version: String::new(),
+        }
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::precheck::{Checking, Precheck};
+    use crate::precheck::{CandidatePrecheck, Checking};
     use crate::testing::{World, order};
     use idd_world::cache::ProbePlan;
 
@@ -190,8 +194,8 @@ mod tests {
         let with = |text| [("x/A.java", text), ("b.txt", text), ("package-info.java", text), ("l/z.jar", "")];
         let world = World::new(&[&with("package x; class A {}\n"), &with("package x; class A { }\n")]);
         let (older, newer) = (world.trees[0], world.trees[1]);
-        let (ends, back) = (Ends { older, newer }, Ends { older: newer, newer: older });
-        let precheck = Precheck::Java(Arc::new(OfJava::of_nothing()));
+        let (ends, back) = (ChangeEnds { older, newer }, ChangeEnds { older: newer, newer: older });
+        let precheck = CandidatePrecheck::Java(Arc::new(OfJava::of_nothing()));
         let mut checking = Checking::new(precheck, ProbePlan::default(), Path::new("/nowhere"));
         let vet = |checking: &mut Checking, ends| checking.java.as_mut().unwrap().to_vet(|| Some(world.user()), ends);
         checking.java.as_mut().unwrap().lose(PAYS_AFTER / 2);

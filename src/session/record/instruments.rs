@@ -10,29 +10,29 @@ use crate::{order, record, sandboxes};
 use idd_base::outcome::Observation;
 use idd_base::revision::TreeId;
 use idd_trace::instrument::java::replace::Replacement;
-use idd_trace::instrument::segment::Grain;
+use idd_trace::instrument::segment::SegmentGrain;
 use idd_world::files;
 use idd_world::jdk::Jdk;
 use idd_world::place::surroundings::Surroundings;
 use idd_world::record::build::BuildDirectory;
-use idd_world::record::java::replace::Replaced;
-use idd_world::record::java::trials::{Trials, Tried};
-use idd_world::record::listen::{Keep, Listener, Taken};
+use idd_world::record::java::replace::ReplacedPoints;
+use idd_world::record::java::trials::{TrialResult, Trials};
+use idd_world::record::listen::{KeptPart, TakenTrace, TraceListener};
 use idd_world::record::store::UnitRange;
 use idd_world::record::{RecordError, listen, store};
 use idd_world::repo::locate::Location;
-use idd_world::run::sandbox::{Commands, Job};
+use idd_world::run::sandbox::{Commands, ProbeJob};
 use std::ffi::OsString;
 use std::io;
 use std::path::{Path, PathBuf};
 
 /// The tools of this machine that a tree needs.
-pub(crate) struct Tools {
+pub(crate) struct RecordingTools {
     clang: Option<PathBuf>,
     jdk: Option<Jdk>,
 }
 
-impl Tools {
+impl RecordingTools {
     /// Those for Java alone; `None` if there is no JDK, or the tree has nothing for it.
     pub(crate) fn of_java(location: &Location, context: &Context, tree: TreeId) -> Option<Self> {
         let jdk = java::jdk(context).filter(|_| java::may_run(location, tree))?;
@@ -54,7 +54,7 @@ impl Tools {
 
 /// What a recording is for, and where.
 #[derive(Clone, Copy)]
-pub(crate) struct Place<'p> {
+pub(crate) struct RecordingPlace<'p> {
     /// The order of the user.
     pub(crate) order: &'p RecordOrder,
     /// The repository.
@@ -68,18 +68,18 @@ pub(crate) struct Place<'p> {
 }
 
 /// A run of the test under them.
-pub(crate) struct Ran {
+pub(crate) struct RecordedRun {
     /// What it did.
     pub(crate) seen: Observation,
     /// The traces of its programs.
-    pub(crate) taken: Vec<Taken>,
+    pub(crate) taken: Vec<TakenTrace>,
     /// Why records of Java programs are missing.
     pub(crate) losses: Vec<String>,
 }
 
 /// What records the programs of a test.
 pub(crate) struct Instruments<'p> {
-    place: Place<'p>,
+    place: RecordingPlace<'p>,
     /// The instrumenting compiler, if there is a clang.
     pub(crate) build: Option<BuildDirectory>,
     /// The agent, if there is a JDK and the tree has a Java file.
@@ -97,12 +97,12 @@ impl<'p> Instruments<'p> {
     ///
     /// - `checkout`: the checkout with the classes that are recorded.
     pub(crate) fn create(
-        tools: Tools,
-        place: Place<'p>,
+        tools: RecordingTools,
+        place: RecordingPlace<'p>,
         checkout: &Path,
         talk: &mut dyn Talk,
     ) -> Result<Self, Failure> {
-        let Place { order, context, root, surroundings, .. } = place;
+        let RecordingPlace { order, context, root, surroundings, .. } = place;
         let checkout = surroundings.seen(checkout).to_owned();
         let program = files::this_program()?;
         let create = |clang: &Path| -> Result<BuildDirectory, Failure> {
@@ -111,7 +111,7 @@ impl<'p> Instruments<'p> {
                 clang,
                 &program,
                 sandboxes::cache(root),
-                (Grain::Straight, None),
+                (SegmentGrain::Straight, None),
             )?;
             build.link_versions(&context.variable("PATH").unwrap_or_default(), &program)?;
             Ok(build)
@@ -136,7 +136,7 @@ impl<'p> Instruments<'p> {
 
     /// Build and test under them, with `variables` for the test.
     pub(crate) fn commands(&self, variables: Vec<OsString>) -> Commands {
-        let Place { order, location, context, surroundings, .. } = self.place;
+        let RecordingPlace { order, location, context, surroundings, .. } = self.place;
         let commands = match &self.build {
             Some(build) => record::commands(order, location, context, build, variables),
             None => java::commands(record::plain_commands(order, location, context), variables),
@@ -147,11 +147,11 @@ impl<'p> Instruments<'p> {
     /// Builds if `is_built`, runs the test, and puts the traces of its programs into `place`.
     pub(crate) fn run(
         &self,
-        job: &Job,
+        job: &ProbeJob,
         place: &Path,
         is_built: bool,
         observe: &mut Observe<'_>,
-    ) -> Result<Ran, Failure> {
+    ) -> Result<RecordedRun, Failure> {
         self.run_with(&[], job, (place, is_built), observe)
     }
 
@@ -159,11 +159,11 @@ impl<'p> Instruments<'p> {
     pub(crate) fn run_with(
         &self,
         replacements: &[Replacement],
-        job: &Job,
+        job: &ProbeJob,
         (place, is_built): (&Path, bool),
         observe: &mut Observe<'_>,
-    ) -> Result<Ran, Failure> {
-        let Place { order, root, .. } = self.place;
+    ) -> Result<RecordedRun, Failure> {
+        let RecordingPlace { order, root, .. } = self.place;
         let socket = root.join("trace");
         let mut variables = vec![record::variable(listen::VARIABLE, &socket)];
         if let Some(recorder) = &self.recorder {
@@ -175,25 +175,25 @@ impl<'p> Instruments<'p> {
         let mut commands = self.commands(variables);
         commands.build = commands.build.filter(|_| is_built);
         let keep = match order.keep {
-            Some(order::Keep::First) => Keep::First,
-            Some(order::Keep::Last) | None => Keep::Last,
+            Some(order::KeepOrder::First) => KeptPart::First,
+            Some(order::KeepOrder::Last) | None => KeptPart::Last,
         };
-        let listener = Listener::start(&socket, place, (order.max_trace, keep))?;
+        let listener = TraceListener::start(&socket, place, (order.max_trace, keep))?;
         let seen = observe(job, &commands, Some(&listener));
         let taken = listener.finish().into_iter().collect::<io::Result<Vec<_>>>();
         let (seen, mut taken) = (seen?, taken.map_err(kept(place))?);
         let losses = self.recorder.as_ref().map(|recorder| recorder.take(place, &mut taken)).transpose()?;
-        Ok(Ran { seen, taken, losses: losses.unwrap_or_default() })
+        Ok(RecordedRun { seen, taken, losses: losses.unwrap_or_default() })
     }
 
     /// Runs the test on what the last build made, without recording, and with other values in the place of some in its Java
     /// programs; `None` if that cannot be told to them.
     pub(crate) fn replace(
         &self,
-        job: &Job,
+        job: &ProbeJob,
         replacements: &[Replacement],
         observe: &mut Observe<'_>,
-    ) -> Result<Option<(Observation, Vec<Replaced>)>, Failure> {
+    ) -> Result<Option<(Observation, Vec<ReplacedPoints>)>, Failure> {
         let Some(recorder) = &self.recorder else { return Ok(None) };
         let variables = vec![recorder.begin()?];
         if !recorder.tell(replacements, false) {
@@ -208,10 +208,10 @@ impl<'p> Instruments<'p> {
     /// it made none.
     pub(crate) fn try_out(
         &self,
-        job: &Job,
+        job: &ProbeJob,
         trials: &Trials<'_>,
         observe: &mut Observe<'_>,
-    ) -> Result<Option<Vec<Tried>>, Failure> {
+    ) -> Result<Option<Vec<TrialResult>>, Failure> {
         let Some(recorder) = &self.recorder else { return Ok(None) };
         let variables = vec![recorder.begin_trials()?];
         let Some(numbers) = recorder.tell_trials(trials) else { return Ok(None) };

@@ -7,16 +7,16 @@ use crate::{record, sandboxes};
 use idd_base::outcome::Observation;
 use idd_base::revision::TreeId;
 use idd_trace::TraceError;
-use idd_trace::container::{Chunk, Kind, Trace};
+use idd_trace::container::{Chunk, ChunkKind, Trace};
 use idd_trace::instrument::java::replace::Replacement;
-use idd_trace::instrument::java::sites::Content;
+use idd_trace::instrument::java::sites::RecordedContent;
 use idd_world::files;
 use idd_world::jdk::Jdk;
-use idd_world::process::Words;
-use idd_world::record::java::replace::Replaced;
-use idd_world::record::java::trials::{Numbers, Trials, Tried};
-use idd_world::record::java::{Told, collect, replace, trials};
-use idd_world::record::listen::Taken;
+use idd_world::process::CommandWords;
+use idd_world::record::java::replace::ReplacedPoints;
+use idd_world::record::java::trials::{PointNumbers, TrialResult, Trials};
+use idd_world::record::java::{AgentOptions, collect, replace, trials};
+use idd_world::record::listen::TakenTrace;
 use idd_world::record::{RecordError, java, store};
 use idd_world::repo::locate::Location;
 use idd_world::repo::{private, source};
@@ -47,7 +47,7 @@ pub(super) struct Recorder {
     base: PathBuf,
     checkout: PathBuf,
     max_bytes: u64,
-    content: Content,
+    content: RecordedContent,
     options: OsString,
 }
 
@@ -81,7 +81,7 @@ impl Recorder {
 
     fn begin_with(&self, options: &OsStr) -> Result<OsString, RecordError> {
         let Self { agent, program, checkout, max_bytes, content, .. } = self;
-        let told = Told { agent, program, checkout, max_bytes: *max_bytes, content: *content };
+        let told = AgentOptions { agent, program, checkout, max_bytes: *max_bytes, content: *content };
         java::prepare(&self.base, told)?;
         Ok(record::variable(java::VARIABLE, options))
     }
@@ -94,26 +94,26 @@ impl Recorder {
     }
 
     /// Has trials made in the run of the test that follows; `None` if they cannot be told.
-    pub(super) fn tell_trials(&self, trials: &Trials<'_>) -> Option<Numbers> {
+    pub(super) fn tell_trials(&self, trials: &Trials<'_>) -> Option<PointNumbers> {
         trials::tell(&self.base, trials).ok()
     }
 
     /// What came of the trials in the last run; `None` if it cannot be told.
-    pub(super) fn tried(&self, numbers: &Numbers) -> Result<Option<Vec<Tried>>, RecordError> {
+    pub(super) fn tried(&self, numbers: &PointNumbers) -> Result<Option<Vec<TrialResult>>, RecordError> {
         let found = trials::tried(&self.base, numbers);
         files::remove(&self.base).map_err(|source| RecordError::Keep { path: self.base.clone(), source })?;
         Ok(found)
     }
 
     /// What was replaced in the last run.
-    pub(super) fn replaced(&self) -> Result<Vec<Replaced>, RecordError> {
+    pub(super) fn replaced(&self) -> Result<Vec<ReplacedPoints>, RecordError> {
         let found = replace::replaced(&self.base);
         files::remove(&self.base).map_err(|source| RecordError::Keep { path: self.base.clone(), source })?;
         Ok(found)
     }
 
     /// Adds the traces of the virtual machines that recorded something in the last run; the result is what is missing.
-    pub(super) fn take(&self, place: &Path, taken: &mut Vec<Taken>) -> Result<Vec<String>, RecordError> {
+    pub(super) fn take(&self, place: &Path, taken: &mut Vec<TakenTrace>) -> Result<Vec<String>, RecordError> {
         let failed = |source| RecordError::Keep { path: place.to_owned(), source };
         let losses = collect::collect(&self.base, place, taken).map_err(failed)?;
         files::remove(&self.base).map_err(failed)?;
@@ -129,11 +129,11 @@ pub(super) fn without_notes(seen: &Observation) -> Observation {
 /// The commands of a run in which only Java is recorded, with `variables` for the test.
 pub(super) fn commands(plain: Commands, variables: Vec<OsString>) -> Commands {
     let test = match plain.test {
-        Words::Argv(test) => {
+        CommandWords::Argv(test) => {
             let program: OsString = "/usr/bin/env".into();
-            Words::Argv(std::iter::once(program).chain(variables).chain(test).collect())
+            CommandWords::Argv(std::iter::once(program).chain(variables).chain(test).collect())
         }
-        line @ Words::Shell(_) => line,
+        line @ CommandWords::Shell(_) => line,
     };
     Commands { test, ..plain }
 }
@@ -141,7 +141,7 @@ pub(super) fn commands(plain: Commands, variables: Vec<OsString>) -> Commands {
 /// Whether two virtual machines wrote the same records, thread by thread.
 pub(super) fn is_same(one: &Path, other: &Path) -> Result<bool, TraceError> {
     let records = |trace: &Trace| -> Vec<Chunk> {
-        trace.chunks().iter().filter(|chunk| chunk.kind == Kind::Records).copied().collect()
+        trace.chunks().iter().filter(|chunk| chunk.kind == ChunkKind::Records).copied().collect()
     };
     let (mut one, mut other) = (store::open(one)?, store::open(other)?);
     let (chunks, others) = (records(&one), records(&other));

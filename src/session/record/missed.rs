@@ -5,8 +5,8 @@ use idd_base::outcome::{Ending, Observation, Stage};
 use idd_report::Untrusted;
 use idd_report::escape::Terminal;
 use idd_world::record::build::{BuildDirectory, Logged};
-use idd_world::record::listen::Taken;
-use idd_world::record::witness::Called;
+use idd_world::record::listen::TakenTrace;
+use idd_world::record::witness::CompilerRun;
 use idd_world::record::{RecordError, java, witness};
 use idd_world::run::sandbox::Commands;
 
@@ -27,7 +27,7 @@ pub fn reported(output: &str) -> &str {
 }
 
 /// Whether something was built and run, but no part of it by the instrumenting compiler.
-pub fn is_bypassed(seen: &Observation, logged: &[Logged], taken: &[Taken]) -> bool {
+pub fn is_bypassed(seen: &Observation, logged: &[Logged], taken: &[TakenTrace]) -> bool {
     let is_touched = logged.iter().any(|entry| !matches!(entry, Logged::Linked(_)));
     let is_without = !is_touched && !taken.iter().any(|taken| taken.is_java);
     seen.stage == Stage::Test && !is_not_found(seen) && (is_without || taken.is_empty())
@@ -55,7 +55,12 @@ pub struct Java<'j> {
 
 /// The error if a recording is impossible. If the build [bypasses](is_bypassed) the instrumenting compiler, the
 /// [watched] commands were run before.
-pub fn complain(seen: &Observation, build: &BuildDirectory, taken: &[Taken], java: Java<'_>) -> Result<(), Failure> {
+pub fn complain(
+    seen: &Observation,
+    build: &BuildDirectory,
+    taken: &[TakenTrace],
+    java: Java<'_>,
+) -> Result<(), Failure> {
     if seen.stage == Stage::Build {
         let said = said(seen);
         let said = if said.is_empty() { "it says nothing" } else { &said };
@@ -116,7 +121,11 @@ pub fn complain(seen: &Observation, build: &BuildDirectory, taken: &[Taken], jav
 }
 
 /// The error if nothing was recorded where there is only a JDK.
-pub(super) fn complain_without_clang(seen: &Observation, taken: &[Taken], losses: &[String]) -> Result<(), Failure> {
+pub(super) fn complain_without_clang(
+    seen: &Observation,
+    taken: &[TakenTrace],
+    losses: &[String],
+) -> Result<(), Failure> {
     if !taken.is_empty() {
         return Ok(());
     }
@@ -153,8 +162,8 @@ fn not_found(seen: &Observation) -> Failure {
 }
 
 /// The called compilers as part of a sentence, and advice.
-fn past(called: &[Called]) -> Option<(String, String)> {
-    let name = |called: &Called| match &called.by {
+fn past(called: &[CompilerRun]) -> Option<(String, String)> {
+    let name = |called: &CompilerRun| match &called.by {
         Some(by) => format!("`{}` (by `{}`)", shown(&called.compiler), shown(by)),
         None => format!("`{}`", shown(&called.compiler)),
     };

@@ -5,7 +5,7 @@ use crate::order::{RecordOrder, TestCommand};
 use idd_base::outcome::{Ending, Observation};
 use idd_base::revision::{CommitId, TreeId};
 use idd_world::record::build::Logged;
-use idd_world::record::listen::{Taken, has_failed};
+use idd_world::record::listen::{TakenTrace, has_failed};
 use idd_world::record::store;
 use idd_world::record::store::{Recording, Traced};
 use std::ffi::OsStr;
@@ -18,11 +18,11 @@ pub(super) fn recording(
     order: &RecordOrder,
     (tree, commit): (TreeId, CommitId),
     seen: &Observation,
-    (logged, taken): (&[Logged], Vec<Taken>),
+    (logged, taken): (&[Logged], Vec<TakenTrace>),
 ) -> Result<Recording, Failure> {
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
     let pids: Vec<u32> = taken.iter().map(|taken| taken.process.pid).collect();
-    let traced = |(index, taken): (usize, Taken)| Traced {
+    let traced = |(index, taken): (usize, TakenTrace)| Traced {
         forked_by: taken
             .process
             .forked_at

@@ -1,8 +1,8 @@
 //! The state of the checks for new warnings.
 
 use idd_base::revision::TreeId;
-use idd_world::repo::touched::Touched;
-use idd_world::run::complaints::Heard;
+use idd_world::repo::touched::TouchedIncludes;
+use idd_world::run::complaints::TreeComplaints;
 use idd_world::run::complaints::compiles::Compiles;
 use std::collections::{BTreeSet, HashMap};
 use std::path::PathBuf;
@@ -15,15 +15,15 @@ pub struct Complaining {
     pub unchecked: BTreeSet<&'static str>,
     /// The program that replaces compilers while a build is watched; `None` for this one.
     pub program: Option<PathBuf>,
-    pub(super) touched: Touched,
+    pub(super) touched: TouchedIncludes,
     /// How the build compiles, empty if that could not be seen; `None` before the first attempt.
     pub(super) compiles: Option<Arc<Compiles>>,
-    pub(super) heard: HashMap<(TreeId, Files), Arc<Heard>>,
+    pub(super) heard: HashMap<(TreeId, CheckedFiles), Arc<TreeComplaints>>,
 }
 
 /// The files that are checked, relative to the top.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
-pub(super) struct Files {
+pub(super) struct CheckedFiles {
     pub(super) c: Vec<Vec<u8>>,
     /// The number of changed files; they come first.
     pub(super) n_changed_c: usize,
@@ -40,7 +40,7 @@ impl Complaining {
     }
 }
 
-impl Files {
+impl CheckedFiles {
     pub(super) fn is_empty(&self) -> bool {
         *self == Self::default()
     }

@@ -1,7 +1,7 @@
 //! Checks a tree for new warnings: diagnostics of compilers and interpreters that no tree of a baseline has.
 
 use crate::plan::shell_line;
-use crate::runner::complaining::Files;
+use crate::runner::complaining::CheckedFiles;
 use crate::runner::{Runner, RunnerError};
 use crate::tally::counted;
 use idd_base::outcome::{Observation, Stage};
@@ -9,11 +9,11 @@ use idd_base::revision::{CommitId, TreeId};
 use idd_hunt::event::Phase;
 use idd_hunt::probe::Probe;
 use idd_world::files;
-use idd_world::process::Words;
+use idd_world::process::CommandWords;
 use idd_world::process::shell::quoted;
 use idd_world::repo::{private, touched};
 use idd_world::run::complaints::compiles::Compiles;
-use idd_world::run::complaints::{Checker, Checks, Heard, c, compiles, java};
+use idd_world::run::complaints::{Checker, Checks, TreeComplaints, c, compiles, java};
 use idd_world::run::sandbox::Commands;
 use idd_world::run::{complaints, toolchain};
 use std::collections::BTreeSet;
@@ -25,8 +25,8 @@ use std::sync::Arc;
 const MAX_FILES: usize = 100;
 
 /// A line that runs in place of the test.
-struct Line {
-    build: Option<Words>,
+struct ReplacementLine {
+    build: Option<CommandWords>,
     test: OsString,
     /// Whether it runs in a fresh worktree.
     is_clean: bool,
@@ -71,12 +71,12 @@ impl Runner<'_> {
         Ok(Some(new.into_iter().map(|(_, text)| text).collect()))
     }
 
-    fn files_to_check(&mut self, tree: TreeId, baseline: &[TreeId]) -> Files {
+    fn files_to_check(&mut self, tree: TreeId, baseline: &[TreeId]) -> CheckedFiles {
         let private = private::private_directory(&self.location.idd_directory());
-        let Ok(repository) = private::open(&private) else { return Files::default() };
+        let Ok(repository) = private::open(&private) else { return CheckedFiles::default() };
         let changed_from = |older: &TreeId| (touched::changed(&repository, (*older, tree)), *older);
         let nearest = baseline.iter().map(changed_from).min_by_key(|(changed, _)| changed.len());
-        let Some((changed, nearest)) = nearest else { return Files::default() };
+        let Some((changed, nearest)) = nearest else { return CheckedFiles::default() };
         let changed: BTreeSet<Vec<u8>> = changed.into_iter().collect();
         let trees = (nearest, tree);
         let sources: BTreeSet<Vec<u8>> = self
@@ -93,7 +93,7 @@ impl Runner<'_> {
         let (mut c, including): (Vec<_>, Vec<_>) = sources.into_iter().partition(|path| changed.contains(path));
         let n_changed_c = c.len();
         c.extend(including);
-        let mut files = Files {
+        let mut files = CheckedFiles {
             c,
             n_changed_c,
             java: of(Checker::Java),
@@ -114,7 +114,12 @@ impl Runner<'_> {
     }
 
     /// Finds out how the sources are compiled, if it is not known; returns whether the hunt goes on.
-    fn see_compiles(&mut self, files: &Files, revision: CommitId, baseline: &[TreeId]) -> Result<bool, RunnerError> {
+    fn see_compiles(
+        &mut self,
+        files: &CheckedFiles,
+        revision: CommitId,
+        baseline: &[TreeId],
+    ) -> Result<bool, RunnerError> {
         let database = self.checking.as_ref().and_then(|checking| checking.database());
         let is_in_database = |path: &Vec<u8>| database.is_some_and(|database| database.has(path));
         if self.complaining.compiles.is_some() || files.c.iter().all(is_in_database) {
@@ -135,8 +140,11 @@ impl Runner<'_> {
         let mut environment = usual.environment.clone();
         environment.push((compiles::LINKS.into(), links.into()));
         self.commands = Arc::new(Commands { environment, ..(*usual).clone() });
-        let seen =
-            self.observe_line(Line { build: None, test: compiles::line(&builds), is_clean: true }, *tree, revision);
+        let seen = self.observe_line(
+            ReplacementLine { build: None, test: compiles::line(&builds), is_clean: true },
+            *tree,
+            revision,
+        );
         self.commands = usual;
         let Some(seen) = seen? else { return Ok(false) };
         self.complaining.compiles = Some(Arc::new(Compiles::read(&seen.output).unwrap_or_default()));
@@ -144,7 +152,12 @@ impl Runner<'_> {
     }
 
     /// The result of the checkers for a tree; `None` if interrupted or out of budget.
-    fn heard(&mut self, tree: TreeId, revision: CommitId, files: &Files) -> Result<Option<Arc<Heard>>, RunnerError> {
+    fn heard(
+        &mut self,
+        tree: TreeId,
+        revision: CommitId,
+        files: &CheckedFiles,
+    ) -> Result<Option<Arc<TreeComplaints>>, RunnerError> {
         let known = (tree, files.clone());
         if let Some(heard) = self.complaining.heard.get(&known) {
             return Ok(Some(Arc::clone(heard)));
@@ -160,10 +173,11 @@ impl Runner<'_> {
             });
         }
         let build = self.commands.build.clone();
-        let java_options = build.as_ref().map(|build| java::Options::of(&shell_line(build))).unwrap_or_default();
+        let java_options =
+            build.as_ref().map(|build| java::CompilerOptions::of(&shell_line(build))).unwrap_or_default();
         let (java, python) = (files.java.clone(), files.python.clone());
         let checks = Checks { units, java, java_options, python, build: None };
-        let mut heard = Heard::default();
+        let mut heard = TreeComplaints::default();
         if !checks.is_empty() {
             let line = complaints::line(&checks);
             let Some(seen) = self.heard_after_build(line, (tree, revision))? else { return Ok(None) };
@@ -172,9 +186,9 @@ impl Runner<'_> {
         if files.has_built {
             let build = build.as_ref().map(shell_line);
             let line = complaints::line(&Checks { build: build.as_deref(), ..Checks::default() });
-            let line = Line { build: None, test: line, is_clean: true };
+            let line = ReplacementLine { build: None, test: line, is_clean: true };
             let Some(seen) = self.observe_line(line, tree, revision)? else { return Ok(None) };
-            let seen = Heard::read(&seen.output);
+            let seen = TreeComplaints::read(&seen.output);
             heard.complaints.extend(seen.complaints);
             heard.failed.extend(seen.failed);
         }
@@ -192,12 +206,12 @@ impl Runner<'_> {
         &mut self,
         line: OsString,
         (tree, revision): (TreeId, CommitId),
-    ) -> Result<Option<Heard>, RunnerError> {
+    ) -> Result<Option<TreeComplaints>, RunnerError> {
         let build = self.commands.build.clone();
         let has_build = build.is_some();
-        let first = Line { build, test: line.clone(), is_clean: false };
+        let first = ReplacementLine { build, test: line.clone(), is_clean: false };
         let Some(seen) = self.observe_line(first, tree, revision)? else { return Ok(None) };
-        let heard = Heard::read(&seen.output);
+        let heard = TreeComplaints::read(&seen.output);
         let again = if seen.stage != Stage::Test && has_build {
             // It cannot be built, and is checked as far as possible.
             line
@@ -210,23 +224,23 @@ impl Runner<'_> {
         } else {
             return Ok(Some(heard));
         };
-        let again = Line { build: None, test: again, is_clean: false };
-        Ok(self.observe_line(again, tree, revision)?.map(|seen| Heard::read(&seen.output)))
+        let again = ReplacementLine { build: None, test: again, is_clean: false };
+        Ok(self.observe_line(again, tree, revision)?.map(|seen| TreeComplaints::read(&seen.output)))
     }
 
     /// Observes a line in place of the test; counted as a check, not as a run.
     fn observe_line(
         &mut self,
-        line: Line,
+        line: ReplacementLine,
         tree: TreeId,
         revision: CommitId,
     ) -> Result<Option<Observation>, RunnerError> {
         // Running probes are counted, and stored under the keys of products, before these change.
-        self.land_all()?;
+        self.collect_all()?;
         let probe = Probe { is_claim: line.is_clean, ..Probe::of(tree, revision, Phase::Verify) };
         let commands = Commands {
             build: line.build,
-            test: Words::Shell(line.test),
+            test: CommandWords::Shell(line.test),
             artifacts: Vec::new(),
             ..(*self.commands).clone()
         };
@@ -248,10 +262,10 @@ mod tests {
     use super::*;
     use crate::testing::{Said, World, order, probe, words};
     use idd_hunt::drive::ProbeRunner as _;
-    use idd_hunt::probe::{Baseline, Question};
+    use idd_hunt::probe::{Baseline, ProbeQuestion};
 
     /// The files that are checked of the second of two trees.
-    fn files_to_check(older: &[(&str, &str)], newer: &[(&str, &str)]) -> (Files, Vec<&'static str>) {
+    fn files_to_check(older: &[(&str, &str)], newer: &[(&str, &str)]) -> (CheckedFiles, Vec<&'static str>) {
         let world = World::new(&[older, newer]);
         let mut wishes = order();
         wishes.test.build = Some("make".into());
@@ -291,9 +305,13 @@ mod tests {
     fn a_warning_is_new_if_no_tree_of_the_baseline_has_it_and_each_of_them_was_checked() {
         let heard = |texts: &[&str], failed: &[Checker]| {
             let complaints = texts.iter().map(|text| (Checker::C, (*text).to_owned())).collect();
-            Arc::new(Heard { complaints, failed: failed.iter().copied().collect(), ..Heard::default() })
+            Arc::new(TreeComplaints {
+                complaints,
+                failed: failed.iter().copied().collect(),
+                ..TreeComplaints::default()
+            })
         };
-        let check = |ours: Arc<Heard>, theirs: [Arc<Heard>; 2], expected: &[&str]| {
+        let check = |ours: Arc<TreeComplaints>, theirs: [Arc<TreeComplaints>; 2], expected: &[&str]| {
             let world = World::new(&[&[("a.c", "int a;\n")], &[("a.c", "int b;\n")], &[("a.c", "int c;\n")]]);
             let plan = world.plan(order());
             let mut said = Said::default();
@@ -305,7 +323,7 @@ mod tests {
                 runner.complaining.heard.insert((*tree, files.clone()), Arc::clone(heard));
             }
             let asked = Probe {
-                question: Question::Complaints(Baseline { trees: [baseline[0], baseline[1], baseline[1]] }),
+                question: ProbeQuestion::Complaints(Baseline { trees: [baseline[0], baseline[1], baseline[1]] }),
                 ..probe(&world, 2, Phase::Reduce)
             };
             let reply = words(runner.answer(&[asked]).unwrap());

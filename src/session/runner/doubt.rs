@@ -1,7 +1,7 @@
 //! Decides about a run that contradicts an earlier one of the same tree.
 
+use crate::runner::job::QueuedJob;
 use crate::runner::known::first_run;
-use crate::runner::ticket::Ticket;
 use crate::runner::{Runner, RunnerError};
 use idd_base::outcome::{Observation, Outcome};
 use idd_base::revision::{CommitId, TreeId};
@@ -76,9 +76,9 @@ impl Runner<'_> {
     /// unknown.
     pub fn contradiction(&mut self, doubt: Probe) -> Result<Option<String>, RunnerError> {
         let incremental = Probe { is_claim: false, phase: Phase::Search, ..doubt };
-        let ticket = Ticket { probe: incremental, key: self.key(&incremental), nth: 0 };
+        let ticket = QueuedJob { probe: incremental, key: self.key(&incremental), nth: 0 };
         let Some((incremental, _)) = self.known(&ticket)? else { return Ok(None) };
-        let ticket = Ticket { probe: doubt, key: self.key(&doubt), nth: first_run(&doubt) };
+        let ticket = QueuedJob { probe: doubt, key: self.key(&doubt), nth: first_run(&doubt) };
         let Some(clean) = self.own_observation(&ticket)? else { return Ok(None) };
         let line = match first_difference(&incremental.output, &clean.output) {
             Some(line) => format!("; the first line that differs: `{line}`"),

@@ -7,7 +7,7 @@ use idd_hunt::event::Phase;
 use idd_hunt::probe::Probe;
 use idd_report::Untrusted;
 use idd_report::escape::Terminal;
-use idd_world::run::artifacts::Origin;
+use idd_world::run::artifacts::ArtifactOrigin;
 use idd_world::run::sandbox::Probed;
 
 impl Runner<'_> {
@@ -16,7 +16,7 @@ impl Runner<'_> {
         self.fetch_digest?;
         let is_absent = probed.observation.stage == Stage::Fetch;
         let word = match &probed.artifact {
-            Some(placed) if placed.origin == Origin::Kept => counted::ARTIFACT_KEPT,
+            Some(placed) if placed.origin == ArtifactOrigin::Kept => counted::ARTIFACT_KEPT,
             Some(_) => counted::ARTIFACT_FETCHED,
             None if is_absent => counted::ARTIFACT_ABSENT,
             None if matches!(probe.phase, Phase::Search | Phase::Reproduce) => counted::ARTIFACT_BUILT,

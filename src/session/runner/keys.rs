@@ -1,6 +1,6 @@
 //! The keys under which the results of a probe are stored.
 
-use crate::precheck::java::Check;
+use crate::precheck::java::CandidateCheck;
 use crate::runner::Runner;
 use idd_base::revision::CommitId;
 use idd_hunt::probe::Probe;
@@ -24,7 +24,7 @@ impl Runner<'_> {
     }
 
     /// The precheck of the probe's tree; `None` if it has none.
-    pub(super) fn check(&mut self, probe: &Probe) -> Option<Check> {
+    pub(super) fn check(&mut self, probe: &Probe) -> Option<CandidateCheck> {
         let private = private::private_directory(&self.location.idd_directory());
         self.checking.as_mut()?.check(|| private::open(&private).ok(), probe.precheck?, probe.tree)
     }

@@ -1,6 +1,6 @@
 //! The known state of a probe: the outcome of all its runs, or the next missing run.
 
-use crate::runner::ticket::{Seen, State, Ticket};
+use crate::runner::job::{ProbeFacts, ProbeState, QueuedJob};
 use crate::runner::{Runner, RunnerError};
 use idd_base::outcome::{Observation, Outcome, Reason, Stage};
 use idd_hunt::Artifacts;
@@ -12,23 +12,23 @@ use std::time::Duration;
 
 impl Runner<'_> {
     /// The known outcome of `probe`, or the next missing run.
-    pub(super) fn state(&mut self, probe: &Probe) -> Result<State, RunnerError> {
+    pub(super) fn state(&mut self, probe: &Probe) -> Result<ProbeState, RunnerError> {
         let key = self.key(probe);
-        let mut seen = Seen::default();
+        let mut seen = ProbeFacts::default();
         let mut weighing = self.noise.map(Weighing::new);
         let first = first_run(probe);
         let n_wanted = self.plan.order.test.repeat;
         if self.plan.artifacts() == Artifacts::Only && !probe.is_fetched {
             // Nothing can be built.
             seen.outcome = Some(Outcome::Unresolved(Reason::NoArtifact));
-            return Ok(State::Known(seen));
+            return Ok(ProbeState::Known(seen));
         }
         for nth in first.. {
-            let mut ticket = Ticket { probe: *probe, key, nth };
-            let Some(mut known) = self.known(&ticket)? else { return Ok(State::Missing(ticket)) };
+            let mut ticket = QueuedJob { probe: *probe, key, nth };
+            let Some(mut known) = self.known(&ticket)? else { return Ok(ProbeState::Missing(ticket)) };
             if self.is_to_be_run_again(&ticket, &known.0)? {
                 ticket = ticket.again();
-                let Some(again) = self.known(&ticket)? else { return Ok(State::Missing(ticket)) };
+                let Some(again) = self.known(&ticket)? else { return Ok(ProbeState::Missing(ticket)) };
                 self.learn_limits(&ticket, &again.0);
                 known = again;
             }
@@ -39,7 +39,7 @@ impl Runner<'_> {
                 && seen.outcome == Some(Outcome::Pass)
                 && outcome == Outcome::Fail
             {
-                return Ok(State::Disagreeing);
+                return Ok(ProbeState::Disagreeing);
             }
             seen.take_in(&observation, outcome);
             seen.is_same_product |= is_same_product;
@@ -63,18 +63,18 @@ impl Runner<'_> {
                 break;
             }
         }
-        Ok(State::Known(seen))
+        Ok(ProbeState::Known(seen))
     }
 
     /// The last run of `probe`; `None` if a run is missing.
     pub fn seen(&mut self, probe: &Probe) -> Result<Option<Observation>, RunnerError> {
-        if !matches!(self.state(probe)?, State::Known(_)) {
+        if !matches!(self.state(probe)?, ProbeState::Known(_)) {
             return Ok(None);
         }
         let key = self.key(probe);
         let mut last = None;
         for nth in first_run(probe).. {
-            let ticket = Ticket { probe: *probe, key, nth };
+            let ticket = QueuedJob { probe: *probe, key, nth };
             let Some((observation, _)) = self.known(&ticket)? else { break };
             let again = self.own_observation(&ticket.again())?;
             last = Some(again.unwrap_or(observation));
@@ -95,7 +95,7 @@ impl Runner<'_> {
     /// Whether a run that answered one of these probes, and backs a claim, took so long that it is not repeated.
     pub(super) fn is_claim_slow(&mut self, probes: &[Probe]) -> Result<bool, RunnerError> {
         for probe in probes.iter().filter(|probe| is_proof(probe)) {
-            if matches!(self.state(probe)?, State::Known(seen) if seen.duration >= SLOW) {
+            if matches!(self.state(probe)?, ProbeState::Known(seen) if seen.duration >= SLOW) {
                 return Ok(true);
             }
         }

@@ -1,7 +1,7 @@
 //! Questions about a tree besides the test: the exact failure, new warnings, the suite.
 
+use crate::runner::job::QueuedJob;
 use crate::runner::known::FIRST_OF_PROOF;
-use crate::runner::ticket::Ticket;
 use crate::runner::{Runner, RunnerError};
 use crate::suite;
 use crate::suite::Failures;
@@ -13,10 +13,10 @@ use idd_change::trees::Trees;
 use idd_hunt::event::Phase;
 use idd_hunt::finding::Finding;
 use idd_hunt::history::History;
-use idd_hunt::probe::{Baseline, Probe, Question};
+use idd_hunt::probe::{Baseline, Probe, ProbeQuestion};
 use idd_report::Untrusted;
 use idd_world::cache::Want;
-use idd_world::process::Words;
+use idd_world::process::CommandWords;
 use idd_world::repo::store::TreeStore;
 use idd_world::run::classify::{
     SignatureMode, breaks_others, classify, failing_others, printed_failure, printed_trouble, value,
@@ -43,7 +43,7 @@ impl Runner<'_> {
     /// missing runs.
     pub(super) fn learn_exact(&mut self, probes: &[Probe]) -> Result<(), RunnerError> {
         for probe in probes {
-            let Question::Exact(ends) = probe.question else { continue };
+            let ProbeQuestion::Exact(ends) = probe.question else { continue };
             if self.beside.exact.contains_key(&ends) || !self.compares_lines {
                 continue;
             }
@@ -113,7 +113,7 @@ impl Runner<'_> {
             tolerant = Outcome::Unresolved(Reason::Other);
         }
         match probe.question {
-            Question::Exact(ends) => match self.beside.exact.get(&ends) {
+            ProbeQuestion::Exact(ends) => match self.beside.exact.get(&ends) {
                 Some(Some(exact)) => exact.judge(observation, tolerant),
                 _ => tolerant,
             },
@@ -125,10 +125,10 @@ impl Runner<'_> {
     pub(super) fn ask_beside(&mut self, probe: &Probe) -> Result<Option<Outcome>, RunnerError> {
         let outcome = |is_good: bool| if is_good { Outcome::Pass } else { Outcome::Fail };
         Ok(match probe.question {
-            Question::Test | Question::Reference | Question::Exact(_) => None,
-            Question::Complaints(baseline) => self.new_complaints(probe, baseline)?.map(outcome),
-            Question::Suite(baseline) => self.is_suite_as_good(probe, baseline)?.map(outcome),
-            Question::IsSuiteQuick => self.suits(probe)?,
+            ProbeQuestion::Test | ProbeQuestion::Reference | ProbeQuestion::Exact(_) => None,
+            ProbeQuestion::Complaints(baseline) => self.new_complaints(probe, baseline)?.map(outcome),
+            ProbeQuestion::Suite(baseline) => self.is_suite_as_good(probe, baseline)?.map(outcome),
+            ProbeQuestion::IsSuiteQuick => self.suits(probe)?,
         })
     }
 
@@ -187,9 +187,9 @@ impl Runner<'_> {
         }
         let (runs, cached) = (self.tally.runs.clone(), self.tally.n_cached);
         let limit = self.plan.order.test.timeout.unwrap_or(crate::criteria::FIRST_LIMIT).max(self.time_limits.test);
-        let asked = Probe { is_claim, precheck: None, question: Question::Test, ..*probe };
+        let asked = Probe { is_claim, precheck: None, question: ProbeQuestion::Test, ..*probe };
         self.counts_as = Some(counted::SUITE);
-        let seen = self.observe_with(Words::Shell(line), limit, asked);
+        let seen = self.observe_with(CommandWords::Shell(line), limit, asked);
         self.counts_as = None;
         let seen = seen?;
         self.tally.n_suite_runs += u64::from(self.tally.runs != runs);
@@ -234,7 +234,7 @@ impl Runner<'_> {
 
     /// Reports the failure line of revisions before `first`; `probe` is the probe of the newest of them.
     pub(super) fn tell_border(&mut self, probe: &Probe, first: CommitId) -> Result<(), RunnerError> {
-        let ticket = Ticket { probe: *probe, key: self.key(probe), nth: 0 };
+        let ticket = QueuedJob { probe: *probe, key: self.key(probe), nth: 0 };
         let Some((observation, _)) = self.known(&ticket)? else { return Ok(()) };
         let how = match printed_trouble(&observation) {
             Some(line) => format!("`{line}`"),
@@ -258,7 +258,7 @@ impl Runner<'_> {
         // A tree that cannot be read has no result, either.
         let Ok(tree) = store.view(revision.tree) else { return Ok(None) };
         let probe = Probe::of(tree, revision.id, Phase::Search);
-        let ticket = Ticket { probe, key: self.key(&probe), nth: 0 };
+        let ticket = QueuedJob { probe, key: self.key(&probe), nth: 0 };
         let known = self.known(&ticket)?;
         Ok(known.map(|(observation, _)| Untrusted::from(value(&observation.output))))
     }
@@ -268,7 +268,7 @@ impl Runner<'_> {
         if probe.phase != Phase::Search || !matches!(outcome, Outcome::Unresolved(_)) {
             return Ok(());
         }
-        let ticket = Ticket { probe: *probe, key: self.key(probe), nth: 0 };
+        let ticket = QueuedJob { probe: *probe, key: self.key(probe), nth: 0 };
         let absent = self.criteria.named().filter(|_| outcome == Outcome::Unresolved(Reason::TestAbsent));
         // The output tells of other tests.
         let line = match absent.map(|test| format!("{} has no result", test.name)) {
@@ -296,7 +296,7 @@ impl Runner<'_> {
         if probe.phase != Phase::Search || !is_told {
             return Ok(());
         }
-        let ticket = Ticket { probe: *probe, key: self.key(probe), nth: 0 };
+        let ticket = QueuedJob { probe: *probe, key: self.key(probe), nth: 0 };
         let Some((observation, _)) = self.known(&ticket)? else { return Ok(()) };
         if outcome == Outcome::Pass {
             let other = self.criteria.named().and_then(|test| failing_others(&observation, test).into_iter().next());
@@ -346,7 +346,7 @@ mod tests {
     use crate::testing::{fail, observation, order, pass, probe, with_runner, words};
     use idd_base::outcome::{Signature, Stage};
     use idd_hunt::drive::ProbeRunner as _;
-    use idd_hunt::probe::Ends;
+    use idd_hunt::probe::ChangeEnds;
 
     #[test]
     fn another_failure_line_is_reported_once_and_only_during_the_search() {
@@ -402,7 +402,7 @@ mod tests {
                 runner.beside.suites.insert((tree, false), seen);
             }
             let baseline = Baseline { trees: [trees[1], trees[2], trees[2]] };
-            let asked = Probe { question: Question::Suite(baseline), ..probe(world, 3, Phase::Reduce) };
+            let asked = Probe { question: ProbeQuestion::Suite(baseline), ..probe(world, 3, Phase::Reduce) };
             assert_eq!(words(runner.answer(&[asked]).unwrap()), expected);
             lines = runner.beside.suite_lines.get(&trees[0]).cloned().unwrap_or_default();
         });
@@ -432,7 +432,7 @@ mod tests {
     #[track_caller]
     fn check_quick(suite: Observation, expected: &str, why: Option<&str>) {
         let said = with_runner(with_suite(), &[], |runner, world| {
-            let asked = Probe { question: Question::IsSuiteQuick, ..probe(world, 3, Phase::Reduce) };
+            let asked = Probe { question: ProbeQuestion::IsSuiteQuick, ..probe(world, 3, Phase::Reduce) };
             runner.own.insert((runner.key(&asked), 0, false), pass());
             runner.beside.suites.insert((asked.tree, false), suite);
             for _ in 0..2 {
@@ -487,8 +487,8 @@ mod tests {
                 let line = Some("FAIL: N".to_owned());
                 runner.criteria.signature =
                     Some(Signature { ending: Ending::Exit(1), test: None, line, printed: None });
-                let ends = Ends { older: world.trees[0], newer: world.trees[2] };
-                let asked = Probe { question: Question::Exact(ends), ..probe(world, 1, Phase::Reduce) };
+                let ends = ChangeEnds { older: world.trees[0], newer: world.trees[2] };
+                let asked = Probe { question: ProbeQuestion::Exact(ends), ..probe(world, 1, Phase::Reduce) };
                 answer = words(runner.answer(&[asked]).unwrap());
                 assert_eq!(runner.beside.exactness, Some(Exactness::Output));
             });
@@ -507,7 +507,7 @@ mod tests {
         let said = with_runner(order(), &known, |runner, world| {
             runner.criteria.signature =
                 Some(Signature { ending: Ending::Exit(1), test: None, line: None, printed: None });
-            let question = |newer| Question::Exact(Ends { older: world.trees[0], newer });
+            let question = |newer| ProbeQuestion::Exact(ChangeEnds { older: world.trees[0], newer });
             for newer in [world.trees[2], world.trees[1]] {
                 let asked = Probe { question: question(newer), ..probe(world, 1, Phase::Reduce) };
                 assert_eq!(words(runner.answer(&[asked]).unwrap()), "fail");

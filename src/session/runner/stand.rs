@@ -7,7 +7,7 @@ use idd_hunt::probe::Probe;
 use idd_world::files;
 use idd_world::place::surroundings::Surroundings;
 use idd_world::repo::locate;
-use idd_world::repo::store::Held;
+use idd_world::repo::store::HeldFiles;
 use idd_world::run::sandbox::Commands;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -94,7 +94,7 @@ impl Runner<'_> {
     }
 
     /// Compares the products of builds, beside these held files, from now on; or none.
-    pub fn compare_products(&mut self, held: Option<&Held>) {
+    pub fn compare_products(&mut self, held: Option<&HeldFiles>) {
         let plan = held.and_then(|held| self.plan_with(&self.commands).product_plan(held));
         self.product_digest = plan.map(|plan| plan.digest());
     }

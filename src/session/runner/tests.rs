@@ -126,9 +126,10 @@ fn a_budget_counts_the_runs_of_this_session_and_its_clock() {
         assert_eq!(runner.stops(), None);
         runner.tally.runs.insert(Phase::Search, 1);
         assert_eq!(runner.stops(), Some(Conclusion::Budget));
-        runner.limits = Limits { deadline: Deadline::after(Duration::ZERO, &Arc::default()), ..Limits::default() };
+        runner.limits =
+            HuntLimits { deadline: Deadline::after(Duration::ZERO, &Arc::default()), ..HuntLimits::default() };
         assert_eq!(runner.stops(), Some(Conclusion::Budget));
-        runner.limits = Limits::default();
+        runner.limits = HuntLimits::default();
         assert_eq!(runner.stops(), None);
     });
 }
@@ -137,7 +138,7 @@ fn a_budget_counts_the_runs_of_this_session_and_its_clock() {
 fn a_third_of_a_budget_is_kept_once_and_given_back() {
     with_runner(order(), &[], |runner, _| {
         let secs = Duration::from_secs;
-        runner.limits = Limits { deadline: Deadline::after(secs(3000), &Arc::default()), ..Limits::default() };
+        runner.limits = HuntLimits { deadline: Deadline::after(secs(3000), &Arc::default()), ..HuntLimits::default() };
         let mut left_after = |change: &dyn Fn(&mut Runner<'_>)| {
             change(runner);
             runner.limits.deadline.as_ref().unwrap().left().as_secs().div_ceil(100)

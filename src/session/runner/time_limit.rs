@@ -2,8 +2,8 @@
 //! cut is repeated with more time. Reductions often make endless loops, so their candidates have a shorter limit.
 
 use crate::criteria::FIRST_LIMIT;
+use crate::runner::job::QueuedJob;
 use crate::runner::known::is_proof;
-use crate::runner::ticket::Ticket;
 use crate::runner::{Runner, RunnerError};
 use idd_base::outcome::{Ending, Observation, Outcome, Stage, TimeLimits};
 use idd_hunt::event::Phase;
@@ -52,7 +52,7 @@ impl Runner<'_> {
     ///
     /// For the test of a candidate of a reduction, ten times the median of the revisions so far, at least 5 s and at most
     /// the limit of other probes. If the user gives a limit, or a hang is hunted, all runs have the same limits.
-    pub(super) fn limits_of(&self, ticket: &Ticket) -> TimeLimits {
+    pub(super) fn limits_of(&self, ticket: &QueuedJob) -> TimeLimits {
         if !self.measures_limits() {
             return self.time_limits;
         }
@@ -74,7 +74,7 @@ impl Runner<'_> {
 
     /// The time that an earlier result must have had: one that would be repeated is no answer.
     pub(super) fn answering_limits(&self, probe: &Probe) -> TimeLimits {
-        let ticket = Ticket { probe: *probe, key: self.key(probe), nth: 0 };
+        let ticket = QueuedJob { probe: *probe, key: self.key(probe), nth: 0 };
         self.limits_of(&if is_of_reduction(probe) { ticket } else { ticket.again() })
     }
 
@@ -86,20 +86,20 @@ impl Runner<'_> {
     /// Whether a run reached its time limit, so that it must be repeated once before it counts: something else may have
     /// kept the machine busy, or it builds more than the run that was measured. A hunted hang counts at once, and so do
     /// a limit of the user's, a result of an earlier hunt, and a claim about a tree whose run was cut in the search.
-    pub(super) fn is_to_be_run_again(&self, ticket: &Ticket, seen: &Observation) -> Result<bool, RunnerError> {
+    pub(super) fn is_to_be_run_again(&self, ticket: &QueuedJob, seen: &Observation) -> Result<bool, RunnerError> {
         if seen.ending != Ending::Timeout || self.hunts_hang() || self.own_observation(ticket)?.is_none() {
             return Ok(false);
         }
         if is_of_reduction(&ticket.probe) {
             return Ok(ticket.probe.run.is_none() && seen.stage == Stage::Test);
         }
-        let warm = Ticket { probe: Probe { is_claim: false, ..ticket.probe }, nth: 0, ..*ticket };
+        let warm = QueuedJob { probe: Probe { is_claim: false, ..ticket.probe }, nth: 0, ..*ticket };
         let was_cut = self.own_observation(&warm)?.is_some_and(|seen| seen.ending == Ending::Timeout);
         Ok(self.measures_limits() && !(is_proof(&ticket.probe) && was_cut))
     }
 
     /// Takes in the result of a run that was repeated because it was cut.
-    pub(super) fn learn_limits(&mut self, ticket: &Ticket, seen: &Observation) {
+    pub(super) fn learn_limits(&mut self, ticket: &QueuedJob, seen: &Observation) {
         let is_hang = seen.ending == Ending::Timeout;
         if is_of_reduction(&ticket.probe) || seen.stage != Stage::Test {
             return;
@@ -115,8 +115,8 @@ impl Runner<'_> {
     }
 
     /// Says that a run is repeated because it was cut.
-    pub(super) fn say_if_again(&mut self, ticket: &Ticket) -> Result<(), RunnerError> {
-        let first = Ticket { nth: ticket.nth_before(), ..*ticket };
+    pub(super) fn say_if_again(&mut self, ticket: &QueuedJob) -> Result<(), RunnerError> {
+        let first = QueuedJob { nth: ticket.nth_before(), ..*ticket };
         if is_of_reduction(&ticket.probe) || !ticket.is_again() {
             return Ok(());
         }
@@ -157,8 +157,8 @@ impl Runner<'_> {
 mod tests {
     use super::*;
     use crate::order::HuntOrder;
+    use crate::runner::job::AGAIN;
     use crate::runner::known::FIRST_OF_PROOF;
-    use crate::runner::ticket::AGAIN;
     use crate::testing::{observation, order, pass, probe, with_runner, words};
     use idd_base::outcome::{Reason, Signature};
     use idd_hunt::drive::ProbeRunner as _;
@@ -185,7 +185,7 @@ mod tests {
     #[test]
     fn the_limit_of_a_candidate_comes_from_the_runs_before_unless_the_user_or_a_hang_sets_it() {
         let limit = |runner: &Runner<'_>, asked: Probe| {
-            runner.limits_of(&Ticket { probe: asked, key: runner.key(&asked), nth: 0 }).test
+            runner.limits_of(&QueuedJob { probe: asked, key: runner.key(&asked), nth: 0 }).test
         };
         with_runner(order(), &[], |runner, world| {
             let (revision, candidate) = (probe(world, 0, Phase::Search), probe(world, 0, Phase::Reduce));
@@ -226,7 +226,7 @@ mod tests {
             runner.time_limits = measured_limits(seconds(1));
             let asked = Probe { is_claim: asked.is_claim, ..probe(world, 0, asked.phase) };
             assert_eq!(words(runner.answer(&[asked]).unwrap()), expected);
-            let again = Ticket { probe: asked, key: runner.key(&asked), nth: AGAIN };
+            let again = QueuedJob { probe: asked, key: runner.key(&asked), nth: AGAIN };
             limits = [runner.time_limits.test, runner.limits_of(&again).test].map(|limit| limit.as_secs());
         });
         limits

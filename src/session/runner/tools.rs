@@ -5,7 +5,7 @@ use idd_base::plural::count;
 use idd_report::Untrusted;
 use idd_report::escape::Terminal;
 use idd_world::cache::Observations;
-use idd_world::tools::Change;
+use idd_world::tools::ProgramChange;
 use std::collections::BTreeSet;
 
 /// The maximum number of named programs; the others are counted.
@@ -40,7 +40,7 @@ impl Runner<'_> {
 /// How many earlier results were not used, with the changed programs; `None` if there were none.
 fn refused(observations: &Observations) -> Option<String> {
     let refused = observations.refused();
-    let changes: BTreeSet<&Change> = refused.values().collect();
+    let changes: BTreeSet<&ProgramChange> = refused.values().collect();
     let mut named: Vec<String> = changes.iter().take(MAX_NAMED).map(ToString::to_string).collect();
     if changes.len() > MAX_NAMED {
         named.push(count(changes.len() - MAX_NAMED, "more change"));

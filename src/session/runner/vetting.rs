@@ -5,8 +5,8 @@ use crate::precheck::java::sides;
 use crate::runner::{Runner, RunnerError};
 use idd_base::outcome::{Ending, Observation, Outcome, Reason, Stage};
 use idd_hunt::event::Phase;
-use idd_hunt::probe::{Ends, Probe};
-use idd_world::process::Words;
+use idd_hunt::probe::{ChangeEnds, Probe};
+use idd_world::process::CommandWords;
 use idd_world::repo::{Repository, private};
 use idd_world::run::java_check;
 use idd_world::run::java_check::JavaCheck;
@@ -25,14 +25,14 @@ const CONTRADICTED: &str =
 
 impl Runner<'_> {
     /// Whether the precheck accepts a tree; `None` if interrupted or out of budget. Counted as a precheck.
-    pub fn is_let_pass(&mut self, precheck: Words, probe: Probe) -> Result<Option<bool>, RunnerError> {
+    pub fn is_let_pass(&mut self, precheck: CommandWords, probe: Probe) -> Result<Option<bool>, RunnerError> {
         let seen = self.observe_check(precheck, probe)?;
         self.noticed.is_tampered_by_check |= seen.as_ref().is_some_and(|seen| seen.is_tampered);
         Ok(seen.map(|seen| seen.ending == Ending::Exit(0)))
     }
 
     /// Observes a tree with a precheck in place of build and test; counted as a precheck.
-    fn observe_check(&mut self, precheck: Words, probe: Probe) -> Result<Option<Observation>, RunnerError> {
+    fn observe_check(&mut self, precheck: CommandWords, probe: Probe) -> Result<Option<Observation>, RunnerError> {
         let usual = (*self.commands).clone();
         let commands = Commands { test: precheck, build: None, artifacts: Vec::new(), ..usual };
         let runs = self.tally.runs.clone();
@@ -67,8 +67,8 @@ impl Runner<'_> {
     ///
     /// Without a build command, a failing test can be a build that fails, and be what is hunted: then there must be no
     /// errors at all. Sources whose classes no build makes are not checked, if any build leaves classes.
-    fn vet_java(&mut self, mut check: JavaCheck, ends: Ends, probe: &Probe) -> Result<(), RunnerError> {
-        for Ends { newer: tree, .. } in sides(ends, probe.phase == Phase::Repair) {
+    fn vet_java(&mut self, mut check: JavaCheck, ends: ChangeEnds, probe: &Probe) -> Result<(), RunnerError> {
+        for ChangeEnds { newer: tree, .. } in sides(ends, probe.phase == Phase::Repair) {
             let end = Probe { tree, precheck: None, ..*probe };
             self.vetting = Some(Arc::new(check.clone()));
             let seen = self.observe_check(java::words(&check), end);
@@ -142,7 +142,7 @@ impl Runner<'_> {
 mod tests {
     use super::*;
     use crate::precheck::java::OfJava;
-    use crate::precheck::{Checking, Precheck};
+    use crate::precheck::{CandidatePrecheck, Checking};
     use crate::testing::{fail, order, pass, probe, with_runner};
     use idd_world::cache::ProbePlan;
 
@@ -152,9 +152,9 @@ mod tests {
         let mut order = order();
         order.test.build = has_build.then(|| "make".into());
         let said = with_runner(order, &[], |runner, world| {
-            let java = Precheck::Java(Arc::new(OfJava::of_nothing()));
+            let java = CandidatePrecheck::Java(Arc::new(OfJava::of_nothing()));
             runner.checking = Some(Checking::new(java, ProbePlan::default(), Path::new("/nowhere")));
-            let ends = Ends { older: world.trees[0], newer: world.trees[3] };
+            let ends = ChangeEnds { older: world.trees[0], newer: world.trees[3] };
             let checked = Probe { precheck: Some(ends), ..probe(world, 1, Phase::Reduce) };
             let unchecked = Probe { precheck: None, ..checked };
             runner.look_for_contradiction(&unchecked, seen);

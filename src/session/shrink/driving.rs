@@ -4,25 +4,25 @@ use crate::failure::Failure;
 use crate::hunt::{Hunt, Reproduced};
 use crate::plan::Adjustments;
 use crate::shrink::inputs::Input;
-use crate::shrink::reference::{Difference, Pair, Reference, Version};
+use crate::shrink::reference::{CandidatePair, ProgramVersion, ShrinkReference, VersionDifference};
 use crate::shrink::script::Script;
 use crate::shrink::shrunk::{Shrunk, ShrunkFile};
 use crate::shrink::{judge, reference};
 use crate::talk::Talk;
 use idd_base::outcome::{Outcome, Reason, Signature};
 use idd_base::revision::TreeId;
-use idd_base::search::{Asker, Asking, Search as _, Step};
-use idd_change::shrink::{Candidate, Form, Isolated, Progress};
+use idd_base::search::{Asker, Asking, Search as _, SearchStep};
+use idd_change::shrink::{InputCandidate, Isolated, PartForm, ShrinkProgress};
 use idd_change::trees::Trees as _;
-use idd_change::{Mode, shrink};
+use idd_change::{EntryMode, shrink};
 use idd_hunt::Again;
-use idd_hunt::drive::{ProbeRunner as _, Reply};
+use idd_hunt::drive::{ProbeRunner as _, RunnerReply};
 use idd_hunt::event::Phase;
 use idd_hunt::finding::Conclusion;
 use idd_hunt::probe::Probe;
 use idd_report::{ErrorReport, Status};
 use idd_world::repo::private;
-use idd_world::repo::store::{Held, TreeStore};
+use idd_world::repo::store::{HeldFiles, TreeStore};
 use idd_world::run::classify::{classify, plain};
 use idd_world::run::crash;
 use std::cell::RefCell;
@@ -53,9 +53,9 @@ pub struct Material<'s> {
     /// The script with arguments and variables, if they are reduced.
     pub script: Option<&'s Script>,
     /// The version that fails.
-    pub failing: Version,
+    pub failing: ProgramVersion,
     /// The version that it is compared with.
-    pub reference: Option<Version>,
+    pub reference: Option<ProgramVersion>,
 }
 
 /// A reduction that runs.
@@ -66,11 +66,11 @@ pub struct Shrinking<'s, 'h> {
     store: TreeStore,
     /// The tree that fails, with what is held.
     base: TreeId,
-    reference: Option<Reference>,
+    reference: Option<ShrinkReference>,
     signature: Signature,
-    difference: Option<Difference>,
+    difference: Option<VersionDifference>,
     /// The last candidates that passed.
-    passing: VecDeque<Candidate>,
+    passing: VecDeque<InputCandidate>,
 }
 
 impl<'s, 'h> Shrinking<'s, 'h> {
@@ -78,7 +78,7 @@ impl<'s, 'h> Shrinking<'s, 'h> {
     pub fn begin(hunt: &'s mut Hunt<'h>, material: Material<'s>) -> Result<Self, Failure> {
         let Material { inputs, script, failing, reference } = material;
         let open = || private::open(&private::private_directory(&hunt.location.idd_directory()));
-        let plain = TreeStore::new(open()?, Held::default(), Vec::new())?;
+        let plain = TreeStore::new(open()?, HeldFiles::default(), Vec::new())?;
         let store = TreeStore::new(open()?, hunt.plan.held(&Adjustments::default(), &plain)?, Vec::new())?;
         let base = store.view(failing.tree)?;
         for input in inputs {
@@ -97,8 +97,8 @@ impl<'s, 'h> Shrinking<'s, 'h> {
                 return Err(Failure::usage(message)
                     .with_hint("`--good` names a version of the program that differs in more than held files"));
             }
-            let (failing, version) = (Version { tree: base, ..failing }, Version { tree, ..reference });
-            let (reference, signature, difference) = Reference::begin(hunt, &failing, version)?;
+            let (failing, version) = (ProgramVersion { tree: base, ..failing }, ProgramVersion { tree, ..reference });
+            let (reference, signature, difference) = ShrinkReference::begin(hunt, &failing, version)?;
             let (reference, difference) = (Some(reference), Some(difference));
             return Ok(Self { hunt, inputs, script, store, base, reference, signature, difference, passing });
         }
@@ -108,10 +108,10 @@ impl<'s, 'h> Shrinking<'s, 'h> {
     }
 
     /// The contents of all parts: the files, then what the script has.
-    fn start(&self) -> Candidate {
+    fn start(&self) -> InputCandidate {
         let files = self.inputs.iter().map(|input| Rc::clone(&input.content));
         let words = self.script.map(Script::parts).unwrap_or_default();
-        Candidate { parts: files.chain(words.into_iter().map(Rc::from)).collect() }
+        InputCandidate { parts: files.chain(words.into_iter().map(Rc::from)).collect() }
     }
 
     /// Reduces all parts.
@@ -120,11 +120,11 @@ impl<'s, 'h> Shrinking<'s, 'h> {
         let n_files = self.inputs.len();
         let mut empty = start.clone();
         empty.parts[..n_files].fill(Rc::from([]));
-        let forms = self.inputs.iter().map(|input| Form::File(self.hunt.plan.divisions.language(&input.path)));
-        let forms = forms.chain(start.parts[n_files..].iter().map(|_| Form::Words)).collect();
-        let progress = Rc::new(RefCell::new(Progress { current: start.clone(), units: "files" }));
+        let forms = self.inputs.iter().map(|input| PartForm::File(self.hunt.plan.divisions.language(&input.path)));
+        let forms = forms.chain(start.parts[n_files..].iter().map(|_| PartForm::Words)).collect();
+        let progress = Rc::new(RefCell::new(ShrinkProgress { current: start.clone(), units: "files" }));
         let (shared, whole, nothing) = (Rc::clone(&progress), start.clone(), empty.clone());
-        let engine = |asker: Asker<Candidate, Outcome>| async move {
+        let engine = |asker: Asker<InputCandidate, Outcome>| async move {
             if n_files > 0 && asker.one(nothing.clone()).await == Outcome::Fail {
                 return nothing;
             }
@@ -143,10 +143,10 @@ impl<'s, 'h> Shrinking<'s, 'h> {
     /// Isolates the difference between the only file and one with which the test passes.
     pub fn isolate(&mut self, passing: &[u8]) -> Result<Shrunk, Failure> {
         let failing = self.start();
-        let passing = Candidate { parts: vec![Rc::from(passing)] };
-        let progress = Rc::new(RefCell::new(Progress { current: failing.clone(), units: "lines" }));
+        let passing = InputCandidate { parts: vec![Rc::from(passing)] };
+        let progress = Rc::new(RefCell::new(ShrinkProgress { current: failing.clone(), units: "lines" }));
         let (shared, older) = (Rc::clone(&progress), passing.clone());
-        let engine = |asker: Asker<Candidate, Outcome>| async move {
+        let engine = |asker: Asker<InputCandidate, Outcome>| async move {
             if asker.one(older.clone()).await != Outcome::Pass {
                 return None;
             }
@@ -170,8 +170,8 @@ impl<'s, 'h> Shrinking<'s, 'h> {
     /// - `show`: reports the units and the size whenever one of them has changed.
     fn drive<F: Clone>(
         &mut self,
-        mut search: Asking<'_, Candidate, Outcome, F>,
-        progress: &Rc<RefCell<Progress>>,
+        mut search: Asking<'_, InputCandidate, Outcome, F>,
+        progress: &Rc<RefCell<ShrinkProgress>>,
         show: &dyn Fn(&mut dyn Talk, &str, usize),
     ) -> Result<(Option<F>, Option<Status>), Failure> {
         let mut said = (usize::MAX, "");
@@ -184,38 +184,38 @@ impl<'s, 'h> Shrinking<'s, 'h> {
             // Each guess would need as much memory and space again.
             let width = if state.0 > MAX_BYTES_AT_ONCE { 1 } else { self.hunt.runner.width() };
             let candidates = match search.ask(width) {
-                Step::Found(found) => return Ok((Some(found), None)),
-                Step::Probe(candidates) => candidates,
+                SearchStep::Found(found) => return Ok((Some(found), None)),
+                SearchStep::Probe(candidates) => candidates,
             };
             let pairs = candidates.iter().map(|candidate| self.pair(candidate));
-            let pairs: Vec<Option<Pair>> = pairs.collect::<Result<_, _>>()?;
+            let pairs: Vec<Option<CandidatePair>> = pairs.collect::<Result<_, _>>()?;
             // A candidate that no tree can hold is no failure.
             if pairs[0].is_none() {
                 search.tell(&[Outcome::Unresolved(Reason::Path)]);
                 continue;
             }
-            let pairs: Vec<Pair> = pairs.into_iter().map_while(|pair| pair).collect();
+            let pairs: Vec<CandidatePair> = pairs.into_iter().map_while(|pair| pair).collect();
             let probes: Vec<Probe> = pairs.iter().map(|pair| pair.failing).collect();
             let reply = match &self.reference {
                 Some(reference) => reference.answer(&mut self.hunt.runner, &pairs)?,
                 None => self.hunt.runner.answer(&probes)?,
             };
             match reply {
-                Reply::Stop(Conclusion::Interrupted) => return Ok((None, Some(Status::Interrupted))),
-                Reply::Stop(_) | Reply::Spent => return Ok((None, Some(Status::Budget))),
-                Reply::Again(_) if self.reference.is_some() => {
+                RunnerReply::Stop(Conclusion::Interrupted) => return Ok((None, Some(Status::Interrupted))),
+                RunnerReply::Stop(_) | RunnerReply::Spent => return Ok((None, Some(Status::Budget))),
+                RunnerReply::Again(_) if self.reference.is_some() => {
                     return Err(Failure::new(Status::NotReproducible, "the runs of a candidate disagree")
                         .with_hint("make the test repeatable; versions are compared by single runs"));
                 }
-                Reply::Again(_) => judge::expect_noise(self.hunt, self.base)?,
-                Reply::Overheard(known) => {
+                RunnerReply::Again(_) => judge::expect_noise(self.hunt, self.base)?,
+                RunnerReply::Overheard(known) => {
                     for (probe, outcome) in known {
                         if let Some(at) = probes.iter().position(|asked| *asked == probe) {
                             search.overhear(candidates[at].clone(), outcome);
                         }
                     }
                 }
-                Reply::Outcomes(outcomes) => {
+                RunnerReply::Outcomes(outcomes) => {
                     let n_used = search.tell(&outcomes);
                     self.used(&pairs[..n_used], &outcomes[..n_used])?;
                     for (candidate, outcome) in candidates.iter().zip(&outcomes[..n_used]) {
@@ -227,7 +227,7 @@ impl<'s, 'h> Shrinking<'s, 'h> {
     }
 
     /// Takes the answers of these pairs as used.
-    fn used(&mut self, pairs: &[Pair], outcomes: &[Outcome]) -> Result<(), Failure> {
+    fn used(&mut self, pairs: &[CandidatePair], outcomes: &[Outcome]) -> Result<(), Failure> {
         for (pair, outcome) in pairs.iter().zip(outcomes) {
             self.hunt.runner.used(&[pair.failing], &[*outcome])?;
             if let Some(reference) = pair.reference
@@ -239,7 +239,7 @@ impl<'s, 'h> Shrinking<'s, 'h> {
         Ok(())
     }
 
-    fn remember(&mut self, candidate: &Candidate, outcome: Outcome) {
+    fn remember(&mut self, candidate: &InputCandidate, outcome: Outcome) {
         if outcome == Outcome::Pass && candidate.size() <= MAX_BYTES_PASSING {
             self.passing.truncate(MAX_PASSING - 1);
             self.passing.push_front(candidate.clone());
@@ -248,7 +248,7 @@ impl<'s, 'h> Shrinking<'s, 'h> {
 
     fn shrunk(
         &mut self,
-        current: &Candidate,
+        current: &InputCandidate,
         passing: Option<Vec<u8>>,
         stopped: Option<Status>,
     ) -> Result<Shrunk, Failure> {
@@ -288,9 +288,9 @@ impl<'s, 'h> Shrinking<'s, 'h> {
     }
 
     /// Whether other functions are on the stack of the crash than with the whole input.
-    fn is_other_stack(&mut self, current: &Candidate) -> Result<bool, Failure> {
+    fn is_other_stack(&mut self, current: &InputCandidate) -> Result<bool, Failure> {
         let start = self.start();
-        let mut functions = |candidate: &Candidate| -> Result<Vec<String>, Failure> {
+        let mut functions = |candidate: &InputCandidate| -> Result<Vec<String>, Failure> {
             let Some(pair) = self.pair(candidate)? else { return Ok(Vec::new()) };
             let seen = self.hunt.runner.seen(&pair.failing)?;
             Ok(seen.map(|seen| crash::functions(&plain(&seen.output))).unwrap_or_default())
@@ -301,7 +301,7 @@ impl<'s, 'h> Shrinking<'s, 'h> {
 
     /// Whether the test fails with the result in two further runs, too; not examined if it hangs, or if two versions are
     /// compared.
-    fn fails_again(&mut self, current: &Candidate) -> Result<bool, Failure> {
+    fn fails_again(&mut self, current: &InputCandidate) -> Result<bool, Failure> {
         if self.reference.is_some() || self.hunt.runner.hunts_hang() {
             return Ok(true);
         }
@@ -311,24 +311,24 @@ impl<'s, 'h> Shrinking<'s, 'h> {
     }
 
     /// The probes of a candidate; `None` if no tree can hold it.
-    fn pair(&self, candidate: &Candidate) -> Result<Option<Pair>, Failure> {
+    fn pair(&self, candidate: &InputCandidate) -> Result<Option<CandidatePair>, Failure> {
         let (files, words) = candidate.parts.split_at(self.inputs.len());
         let files = self.inputs.iter().zip(files);
-        let mut files: Vec<(&[u8], Mode, &[u8])> =
+        let mut files: Vec<(&[u8], EntryMode, &[u8])> =
             files.map(|(input, content)| (&input.path[..], input.mode, &content[..])).collect();
         let words: Vec<&[u8]> = words.iter().map(|part| &part[..]).collect();
         let (path, text);
         if let Some(script) = self.script {
             let Some(made) = script.text(&words) else { return Ok(None) };
             (path, text) = (Script::path(&self.hunt.plan.commands.directory), made);
-            files.push((&path, Mode::Regular, &text));
+            files.push((&path, EntryMode::Regular, &text));
         }
         let bad = self.hunt.plan.bad;
         let Some(tree) = self.store.with_files(self.base, files.iter().copied())? else { return Ok(None) };
         let failing = Probe::of(tree, bad, Phase::Reduce);
-        let Some(reference) = &self.reference else { return Ok(Some(Pair { failing, reference: None })) };
+        let Some(reference) = &self.reference else { return Ok(Some(CandidatePair { failing, reference: None })) };
         let tree = self.store.with_files(reference.tree(), files)?;
-        Ok(tree.map(|tree| Pair { failing, reference: Some(reference::probe(tree, bad, Phase::Reduce)) }))
+        Ok(tree.map(|tree| CandidatePair { failing, reference: Some(reference::probe(tree, bad, Phase::Reduce)) }))
     }
 
     /// The failure if the inputs do not matter.

@@ -4,7 +4,7 @@ use crate::context::Context;
 use crate::failure::Failure;
 use crate::hold::inside;
 use crate::order::TestCommand;
-use idd_change::Mode;
+use idd_change::EntryMode;
 use idd_world::files;
 use idd_world::repo::locate::Location;
 use std::ffi::{OsStr, OsString};
@@ -25,7 +25,7 @@ pub struct Input {
     /// Its path relative to the directory in which the test runs.
     pub local: OsString,
     /// Its mode in the checkout.
-    pub mode: Mode,
+    pub mode: EntryMode,
     /// Its content.
     pub content: Rc<[u8]>,
     /// Whether it is in the working tree of the user.
@@ -88,7 +88,7 @@ impl Input {
             };
             (location.prefix.join(base).into_os_string().into_vec(), base.to_owned())
         };
-        let mode = if files::is_executable(&place) { Mode::Executable } else { Mode::Regular };
+        let mode = if files::is_executable(&place) { EntryMode::Executable } else { EntryMode::Regular };
         Ok(Self { name: name.to_owned(), path, local, mode, content: bytes.into(), is_inside })
     }
 }

@@ -12,7 +12,7 @@ use idd_hunt::event::Phase;
 use idd_hunt::noise::Noise;
 use idd_hunt::probe::Probe;
 use idd_world::files;
-use idd_world::process::Words;
+use idd_world::process::CommandWords;
 use idd_world::run::classify::{classify, crash, plain};
 use idd_world::run::crash::place;
 use idd_world::run::{classify, is_telling, normalise};
@@ -77,12 +77,12 @@ fn prefer_errors(hunt: &mut Hunt<'_>, probe: Probe, runs: &[Observation]) -> Res
 }
 
 /// The test without its standard output.
-fn only_errors(test: &Words) -> Words {
+fn only_errors(test: &CommandWords) -> CommandWords {
     let (script, rest) = match test {
-        Words::Shell(line) => ("exec /bin/sh -c \"$1\" >/dev/null", vec![line.clone()]),
-        Words::Argv(words) => ("exec \"$@\" >/dev/null", words.clone()),
+        CommandWords::Shell(line) => ("exec /bin/sh -c \"$1\" >/dev/null", vec![line.clone()]),
+        CommandWords::Argv(words) => ("exec \"$@\" >/dev/null", words.clone()),
     };
-    Words::Argv(["/bin/sh", "-c", script, "sh"].into_iter().map(Into::into).chain(rest).collect())
+    CommandWords::Argv(["/bin/sh", "-c", script, "sh"].into_iter().map(Into::into).chain(rest).collect())
 }
 
 /// The statements of the failing runs.
@@ -101,11 +101,11 @@ fn common(places: &[Option<String>]) -> Option<String> {
 fn locate(hunt: &mut Hunt<'_>, probe: Probe) -> Result<(), Failure> {
     const SIGNAL_ONLY: &str = "so each crash with the same signal counts as the same failure";
     let words = match &hunt.plan.commands.test {
-        Words::Shell(line) => vec!["/bin/sh".into(), "-c".into(), line.clone()],
-        Words::Argv(words) => words.clone(),
+        CommandWords::Shell(line) => vec!["/bin/sh".into(), "-c".into(), line.clone()],
+        CommandWords::Argv(words) => words.clone(),
     };
     let program = files::this_program()?.into_os_string();
-    hunt.runner.use_test(Words::Argv([program, LOCATE_CRASH.into()].into_iter().chain(words).collect()));
+    hunt.runner.use_test(CommandWords::Argv([program, LOCATE_CRASH.into()].into_iter().chain(words).collect()));
     let runs = hunt.runner.reproduce(probe, &[0, 1])?.unwrap_or_default();
     let places = places(hunt, &runs);
     hunt.runner.criteria.place = common(&places);

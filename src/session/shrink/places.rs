@@ -3,7 +3,7 @@
 use crate::failure::Failure;
 use crate::hold::inside;
 use crate::shrink::inputs::{Input, same_place};
-use crate::shrink::reference::Version;
+use crate::shrink::reference::ProgramVersion;
 use idd_world::files;
 use idd_world::repo::locate::Location;
 use idd_world::repo::obstacle::{Obstacle, obstacle};
@@ -19,7 +19,7 @@ use std::path::Path;
 /// the same place.
 pub fn settle(
     inputs: &mut [Input],
-    versions: &[&Version],
+    versions: &[&ProgramVersion],
     store: &TreeStore,
     location: &Location,
     directory: &Path,
@@ -55,7 +55,7 @@ pub fn settle(
 /// The directory of the test must be in the checkout, or be made for an input.
 fn require_directory(
     inputs: &[Input],
-    version: &Version,
+    version: &ProgramVersion,
     store: &TreeStore,
     location: &Location,
 ) -> Result<(), Failure> {
@@ -81,7 +81,7 @@ fn real_path(input: &Input, location: &Location, directory: &Path) -> Option<Vec
 }
 
 /// A file from outside must not take the place of another one.
-fn refuse_collision(input: &Input, version: &Version, store: &TreeStore) -> Result<(), Failure> {
+fn refuse_collision(input: &Input, version: &ProgramVersion, store: &TreeStore) -> Result<(), Failure> {
     if input.is_inside || store.file(version.tree, &input.path)?.is_none() {
         return Ok(());
     }

@@ -13,12 +13,12 @@ use crate::runner::{Runner, RunnerError};
 use crate::shrink::judge;
 use idd_base::outcome::{Ending, Observation, Outcome, Reason, Signature, Stage};
 use idd_base::revision::{CommitId, TreeId};
-use idd_hunt::drive::{ProbeRunner as _, Reply};
+use idd_hunt::drive::{ProbeRunner as _, RunnerReply};
 use idd_hunt::event::Phase;
 use idd_hunt::finding::Conclusion;
-use idd_hunt::probe::{Probe, Question};
+use idd_hunt::probe::{Probe, ProbeQuestion};
 use idd_report::Status;
-use idd_world::process::Words;
+use idd_world::process::CommandWords;
 use idd_world::run::classify;
 use idd_world::run::classify::{classify, is_same_ending};
 use regex::Regex;
@@ -27,14 +27,14 @@ use std::sync::LazyLock;
 
 /// A version of the program.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Version {
+pub struct ProgramVersion {
     /// Its name for people.
     pub name: String,
     /// Its tree.
     pub tree: TreeId,
 }
 
-impl Version {
+impl ProgramVersion {
     /// Its name for a message: quoted, if it is the name of a revision.
     pub fn shown(&self) -> String {
         if self.name.contains(' ') { self.name.clone() } else { format!("`{}`", self.name) }
@@ -43,7 +43,7 @@ impl Version {
 
 /// The difference of two versions with one input.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Difference {
+pub struct VersionDifference {
     /// The name of the version that is right.
     pub name: String,
     /// How it ends.
@@ -55,7 +55,7 @@ pub struct Difference {
 
 /// A candidate in both versions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Pair {
+pub struct CandidatePair {
     /// In the version that fails.
     pub failing: Probe,
     /// In the other one; `None` if there is none.
@@ -63,14 +63,14 @@ pub struct Pair {
 }
 
 /// What the two versions must keep.
-pub struct Reference {
-    version: Version,
+pub struct ShrinkReference {
+    version: ProgramVersion,
     /// The endings of the failing version and of this one with the whole input.
     endings: [Ending; 2],
 }
 
 /// What is known about a pair.
-enum State {
+enum PairState {
     Known(Outcome),
     /// These runs are missing; not empty.
     Missing(Vec<Probe>),
@@ -78,10 +78,10 @@ enum State {
 
 /// The probe of a tree of the reference.
 pub fn probe(tree: TreeId, revision: CommitId, phase: Phase) -> Probe {
-    Probe { question: Question::Reference, ..Probe::of(tree, revision, phase) }
+    Probe { question: ProbeQuestion::Reference, ..Probe::of(tree, revision, phase) }
 }
 
-impl Reference {
+impl ShrinkReference {
     /// Runs both versions twice with the whole input, and sets what counts as the failure.
     ///
     /// - `failing`, `version`: with everything that is held.
@@ -91,9 +91,9 @@ impl Reference {
     /// Cost: four runs; eight if the outputs are compared.
     pub fn begin(
         hunt: &mut Hunt<'_>,
-        failing: &Version,
-        version: Version,
-    ) -> Result<(Self, Signature, Difference), Failure> {
+        failing: &ProgramVersion,
+        version: ProgramVersion,
+    ) -> Result<(Self, Signature, VersionDifference), Failure> {
         hunt.runner.talk.say(&format!("Comparing {} with {} on the whole input.", failing.shown(), version.shown()));
         hunt.runner.criteria = criteria(hunt.plan, None)?;
         let bad = twice(hunt, failing, Probe::of(failing.tree, hunt.plan.bad, Phase::Reproduce))?;
@@ -116,12 +116,16 @@ impl Reference {
             (failure(hunt, &bad, failing)?, None)
         };
         hunt.runner.expect_durations(&durations);
-        let difference = Difference { name: version.name.clone(), ending: endings[1], lines };
+        let difference = VersionDifference { name: version.name.clone(), ending: endings[1], lines };
         Ok((Self { version, endings }, signature, difference))
     }
 
     /// Compares the standard outputs of the whole input, and runs only with these from now on.
-    fn compare(hunt: &mut Hunt<'_>, failing: &Version, version: &Version) -> Result<[Option<String>; 2], Failure> {
+    fn compare(
+        hunt: &mut Hunt<'_>,
+        failing: &ProgramVersion,
+        version: &ProgramVersion,
+    ) -> Result<[Option<String>; 2], Failure> {
         hunt.runner.use_test(without_errors(&hunt.plan.commands.test));
         let bad = twice(hunt, failing, Probe::of(failing.tree, hunt.plan.bad, Phase::Reproduce))?;
         let good = twice(hunt, version, probe(version.tree, hunt.plan.bad, Phase::Reproduce))?;
@@ -147,12 +151,16 @@ impl Reference {
     }
 
     /// How the versions differ with a candidate; `None` if that is not known.
-    pub fn difference(&self, runner: &mut Runner<'_>, pair: &Pair) -> Result<Option<Difference>, RunnerError> {
+    pub fn difference(
+        &self,
+        runner: &mut Runner<'_>,
+        pair: &CandidatePair,
+    ) -> Result<Option<VersionDifference>, RunnerError> {
         let Some(reference) = pair.reference else { return Ok(None) };
         let (Some(bad), Some(good)) = (runner.seen(&pair.failing)?, runner.seen(&reference)?) else { return Ok(None) };
         let are_alike = is_same_ending(bad.ending, good.ending);
         let lines = if are_alike { first_difference(&bad.output, &good.output) } else { None };
-        Ok(Some(Difference { name: self.version.name.clone(), ending: good.ending, lines }))
+        Ok(Some(VersionDifference { name: self.version.name.clone(), ending: good.ending, lines }))
     }
 
     /// Answers as many of the first pairs as it can, as [`ProbeRunner::answer`](idd_hunt::drive::ProbeRunner) does;
@@ -160,45 +168,45 @@ impl Reference {
     ///
     /// The version that fails runs first, and the other one only if that ends as with the whole input. With several
     /// jobs both run at once.
-    pub fn answer(&self, runner: &mut Runner<'_>, pairs: &[Pair]) -> Result<Reply, RunnerError> {
+    pub fn answer(&self, runner: &mut Runner<'_>, pairs: &[CandidatePair]) -> Result<RunnerReply, RunnerError> {
         loop {
             let (mut outcomes, mut overheard, mut open) = (Vec::new(), Vec::new(), Vec::new());
             for pair in pairs {
                 match self.state(runner, pair)? {
-                    State::Missing(probes) => open.extend(probes),
-                    State::Known(outcome) if open.is_empty() => outcomes.push(outcome),
-                    State::Known(outcome) => overheard.push((pair.failing, outcome)),
+                    PairState::Missing(probes) => open.extend(probes),
+                    PairState::Known(outcome) if open.is_empty() => outcomes.push(outcome),
+                    PairState::Known(outcome) => overheard.push((pair.failing, outcome)),
                 }
             }
             if !outcomes.is_empty() {
-                return Ok(Reply::Outcomes(outcomes));
+                return Ok(RunnerReply::Outcomes(outcomes));
             }
             if !overheard.is_empty() {
-                return Ok(Reply::Overheard(overheard));
+                return Ok(RunnerReply::Overheard(overheard));
             }
             match runner.answer(&open)? {
-                Reply::Outcomes(_) | Reply::Overheard(_) => {}
+                RunnerReply::Outcomes(_) | RunnerReply::Overheard(_) => {}
                 stop => return Ok(stop),
             }
         }
     }
 
-    fn state(&self, runner: &mut Runner<'_>, pair: &Pair) -> Result<State, RunnerError> {
-        let Some(reference) = pair.reference else { return Ok(State::Known(Outcome::Unresolved(Reason::Path))) };
+    fn state(&self, runner: &mut Runner<'_>, pair: &CandidatePair) -> Result<PairState, RunnerError> {
+        let Some(reference) = pair.reference else { return Ok(PairState::Known(Outcome::Unresolved(Reason::Path))) };
         let seen = runner.seen(&pair.failing)?;
         if let Some(seen) = &seen {
             let outcome = self.of_failing(seen, &runner.criteria);
             if outcome != Outcome::Fail {
-                return Ok(State::Known(outcome));
+                return Ok(PairState::Known(outcome));
             }
         }
         let may_guess = runner.width() > 1;
         let other = if seen.is_some() || may_guess { runner.seen(&reference)? } else { None };
         Ok(match (seen, other) {
-            (Some(seen), Some(other)) => State::Known(self.of_both(&seen, &other)),
-            (Some(_), None) => State::Missing(vec![reference]),
-            (None, None) if may_guess => State::Missing(vec![pair.failing, reference]),
-            (None, _) => State::Missing(vec![pair.failing]),
+            (Some(seen), Some(other)) => PairState::Known(self.of_both(&seen, &other)),
+            (Some(_), None) => PairState::Missing(vec![reference]),
+            (None, None) if may_guess => PairState::Missing(vec![pair.failing, reference]),
+            (None, _) => PairState::Missing(vec![pair.failing]),
         })
     }
 
@@ -240,7 +248,7 @@ impl Reference {
 }
 
 /// Two runs of a version with the whole input, which end in the same way.
-fn twice(hunt: &mut Hunt<'_>, version: &Version, probe: Probe) -> Result<Vec<Observation>, Failure> {
+fn twice(hunt: &mut Hunt<'_>, version: &ProgramVersion, probe: Probe) -> Result<Vec<Observation>, Failure> {
     let name = version.shown();
     let Some(seen) = hunt.runner.reproduce(probe, &[0, 1])? else {
         return Err(match hunt.runner.conclusion() {
@@ -274,7 +282,7 @@ fn twice(hunt: &mut Hunt<'_>, version: &Version, probe: Probe) -> Result<Vec<Obs
 }
 
 /// The failure of the version that ends in another way than the reference, which becomes the criteria.
-fn failure(hunt: &mut Hunt<'_>, runs: &[Observation], failing: &Version) -> Result<Signature, Failure> {
+fn failure(hunt: &mut Hunt<'_>, runs: &[Observation], failing: &ProgramVersion) -> Result<Signature, Failure> {
     let mode = hunt.plan.order.test.signature;
     match classify::signature(&runs[0], &runs[1], mode) {
         Some(signature) => {
@@ -288,12 +296,12 @@ fn failure(hunt: &mut Hunt<'_>, runs: &[Observation], failing: &Version) -> Resu
 }
 
 /// The test without its standard error.
-fn without_errors(test: &Words) -> Words {
+fn without_errors(test: &CommandWords) -> CommandWords {
     let (script, rest) = match test {
-        Words::Shell(line) => ("exec /bin/sh -c \"$1\" 2>/dev/null", vec![line.clone()]),
-        Words::Argv(words) => ("exec \"$@\" 2>/dev/null", words.clone()),
+        CommandWords::Shell(line) => ("exec /bin/sh -c \"$1\" 2>/dev/null", vec![line.clone()]),
+        CommandWords::Argv(words) => ("exec \"$@\" 2>/dev/null", words.clone()),
     };
-    Words::Argv(["/bin/sh", "-c", script, "sh"].into_iter().map(Into::into).chain(rest).collect())
+    CommandWords::Argv(["/bin/sh", "-c", script, "sh"].into_iter().map(Into::into).chain(rest).collect())
 }
 
 /// Output without the lines in which a shell reports a crash; they name processes.

@@ -1,8 +1,8 @@
 //! The result of a reduction.
 
-use crate::shrink::reference::Difference;
+use crate::shrink::reference::VersionDifference;
 use idd_base::outcome::Signature;
-use idd_change::Mode;
+use idd_change::EntryMode;
 use idd_report::Status;
 use std::ffi::OsString;
 use std::rc::Rc;
@@ -28,7 +28,7 @@ pub struct Shrunk {
     /// Why the reduction ended before its end; `None` if the result is minimal.
     pub stopped: Option<Status>,
     /// How the other version behaves with the reduced input, if there is one.
-    pub difference: Option<Difference>,
+    pub difference: Option<VersionDifference>,
     /// What limits the result, as sentences.
     pub remarks: Vec<String>,
     /// The last candidates with which the test passed, or both versions behaved in the same way: the contents of
@@ -44,7 +44,7 @@ pub struct ShrunkFile {
     /// Its path in the checkout, relative to the top.
     pub path: Vec<u8>,
     /// Its mode in the checkout.
-    pub mode: Mode,
+    pub mode: EntryMode,
     /// Whether it is in the working tree of the user.
     pub is_inside: bool,
     /// Its size before, in bytes.

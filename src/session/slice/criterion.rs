@@ -2,16 +2,16 @@
 
 use crate::failure::Failure;
 use crate::recorded::failed;
-use crate::slice::Direction;
-use crate::sources::Sources;
+use crate::slice::SliceDirection;
+use crate::sources::RecordedSources;
 use idd_report::escape::{Terminal, Untrusted};
 use idd_trace::dependence::Dependences;
-use idd_trace::detail::Answer;
+use idd_trace::detail::OriginAnswer;
 use idd_trace::execution::Execution;
-use idd_trace::input::{Entry, Source};
-use idd_trace::output::{NoByte, Stream};
+use idd_trace::input::{InputEntry, InputSource};
+use idd_trace::output::{NoByte, OutputStream};
 use idd_trace::place::Place;
-use idd_trace::slice::Part;
+use idd_trace::slice::UsedPart;
 use idd_trace::step::Step;
 use std::ops::Range;
 use std::sync::Arc;
@@ -38,13 +38,13 @@ pub enum Criterion {
 }
 
 /// The steps of a criterion.
-pub struct Found {
+pub struct CriterionSteps {
     /// Steps, and for each the step before which its value is examined.
     pub steps: Vec<(Step, Step)>,
     /// The criterion in words.
     pub words: String,
     /// For a byte of the output that a step copied from memory: the byte alone.
-    pub part: Option<Part>,
+    pub part: Option<UsedPart>,
 }
 
 /// The signal of `abort`.
@@ -65,9 +65,9 @@ impl Criterion {
         &self,
         run: &mut dyn Execution,
         ended: Option<u32>,
-        direction: Direction,
-        sources: &Sources,
-    ) -> Result<Found, Failure> {
+        direction: SliceDirection,
+        sources: &RecordedSources,
+    ) -> Result<CriterionSteps, Failure> {
         let whole = |step: Step| (step, Step(u32::MAX));
         match self {
             Self::Step(step) => {
@@ -75,7 +75,7 @@ impl Criterion {
                 if *step == 0 || *step > n_steps {
                     return Err(no_step(n_steps));
                 }
-                Ok(Found { steps: vec![whole(Step(*step))], words: format!("step {step}"), part: None })
+                Ok(CriterionSteps { steps: vec![whole(Step(*step))], words: format!("step {step}"), part: None })
             }
             Self::Variable(step, variable) => {
                 let steps = self::variable(run, Step(*step), variable)?;
@@ -84,10 +84,10 @@ impl Criterion {
                     return Err(Failure::error(format!("no step wrote {words}"))
                         .with_hint(format!("`git idd trace why {step} {}` shows its value", shown(variable))));
                 }
-                Ok(Found { steps, words, part: None })
+                Ok(CriterionSteps { steps, words, part: None })
             }
-            Self::Output(offset) => written(run, Stream::Output, *offset),
-            Self::Errors(offset) => written(run, Stream::Errors, *offset),
+            Self::Output(offset) => written(run, OutputStream::Output, *offset),
+            Self::Errors(offset) => written(run, OutputStream::Errors, *offset),
             Self::Crash => {
                 let outputs = run.outputs().map_err(|error| failed(&error))?;
                 let aborted = (ended == Some(BY_SIGNAL + SIGABRT)).then_some(outputs.last).flatten();
@@ -95,19 +95,27 @@ impl Criterion {
                     Failure::error("the program did not crash in an instrumented function")
                         .with_hint("`end` is its last step, `output:<n>` a byte that it printed")
                 })?;
-                Ok(Found { steps: vec![whole(step)], words: format!("the crash (step {})", step.0), part: None })
+                Ok(CriterionSteps {
+                    steps: vec![whole(step)],
+                    words: format!("the crash (step {})", step.0),
+                    part: None,
+                })
             }
             Self::End => {
                 let last = run.outputs().map_err(|error| failed(&error))?.last;
                 let last = last.ok_or_else(|| no_step(0))?;
-                Ok(Found { steps: vec![whole(last)], words: format!("the last step (step {})", last.0), part: None })
+                Ok(CriterionSteps {
+                    steps: vec![whole(last)],
+                    words: format!("the last step (step {})", last.0),
+                    part: None,
+                })
             }
             Self::Line(file, line) => {
                 let is_there = |place: &Place| is_in_line(place, (file, *line));
                 of_line((file, *line), run.steps_at(&is_there).map_err(|error| failed(&error))?)
             }
             Self::Input(name, range) => {
-                if direction == Direction::Backward {
+                if direction == SliceDirection::Backward {
                     return Err(Failure::usage("nothing in the program comes before its input")
                         .with_hint("`--forward` shows what depends on an input"));
                 }
@@ -120,13 +128,13 @@ impl Criterion {
 /// All steps of a line.
 ///
 /// Errors: there is none.
-pub fn of_line((file, line): (&str, u32), steps: Vec<Step>) -> Result<Found, Failure> {
+pub fn of_line((file, line): (&str, u32), steps: Vec<Step>) -> Result<CriterionSteps, Failure> {
     let words = format!("{}:{line}", shown(file));
     if steps.is_empty() {
         return Err(Failure::error(format!("no statement of {words} ran"))
             .with_hint("a statement is in the line in which it begins; `git idd trace tree` shows what ran"));
     }
-    Ok(Found { steps: steps.into_iter().map(|step| (step, Step(u32::MAX))).collect(), words, part: None })
+    Ok(CriterionSteps { steps: steps.into_iter().map(|step| (step, Step(u32::MAX))).collect(), words, part: None })
 }
 
 /// Whether a place is in a line; the file may be the end of its path.
@@ -144,12 +152,12 @@ fn variable(run: &mut dyn Execution, step: Step, variable: &str) -> Result<Vec<(
     // Only the variable itself, without what it comes from.
     let asked = run.why(&Dependences::default(), (step, variable), 0);
     match asked.map_err(|error| failed(&error))? {
-        Answer::Found(why) => {
+        OriginAnswer::Found(why) => {
             let makers = why.asked.makers.into_iter().filter(|maker| *maker != Step::START);
             Ok(makers.map(|maker| (maker, step)).collect())
         }
-        Answer::NoStep => Err(no_step(run.n_steps().map_err(|error| failed(&error))?)),
-        Answer::NoVariable(names) => Err(not_visible(&names, variable, step)),
+        OriginAnswer::NoStep => Err(no_step(run.n_steps().map_err(|error| failed(&error))?)),
+        OriginAnswer::NoVariable(names) => Err(not_visible(&names, variable, step)),
     }
 }
 
@@ -165,11 +173,11 @@ pub fn not_visible(names: &[Arc<str>], variable: &str, step: Step) -> Failure {
 }
 
 /// The step that wrote a byte of the output.
-fn written(run: &mut dyn Execution, stream: Stream, offset: u64) -> Result<Found, Failure> {
+fn written(run: &mut dyn Execution, stream: OutputStream, offset: u64) -> Result<CriterionSteps, Failure> {
     let outputs = run.outputs().map_err(|error| failed(&error))?;
-    let name = if stream == Stream::Output { "standard output" } else { "standard error" };
+    let name = if stream == OutputStream::Output { "standard output" } else { "standard error" };
     match outputs.byte(stream, offset) {
-        Ok(place) => Ok(Found {
+        Ok(place) => Ok(CriterionSteps {
             steps: vec![(place.step, Step(u32::MAX))],
             words: format!("byte {offset} of {name} (step {})", place.step.0),
             part: run.part(place).map_err(|error| failed(&error))?,
@@ -184,13 +192,13 @@ fn written(run: &mut dyn Execution, stream: Stream, offset: u64) -> Result<Found
 }
 
 /// Whether an input has this name: a file by its path or the end of it, `-` for standard input.
-pub fn is_named(source: &Source, name: &str) -> bool {
+pub fn is_named(source: &InputSource, name: &str) -> bool {
     match source {
-        Source::File(file) => {
+        InputSource::File(file) => {
             let name = name.trim_start_matches("./");
             file.strip_suffix(name).is_some_and(|before| before.is_empty() || before.ends_with('/'))
         }
-        Source::Standard => name == "-",
+        InputSource::Standard => name == "-",
         other => other.to_string() == name,
     }
 }
@@ -200,18 +208,18 @@ fn entered(
     run: &mut dyn Execution,
     name: &str,
     range: Option<&Range<u64>>,
-    sources: &Sources,
-) -> Result<Found, Failure> {
+    sources: &RecordedSources,
+) -> Result<CriterionSteps, Failure> {
     let read = |run: &mut dyn Execution, standard: Option<&Vec<u8>>| {
-        let mut contents = |source: &Source| match standard {
-            Some(content) if *source == Source::Standard => Some(content.clone()),
+        let mut contents = |source: &InputSource| match standard {
+            Some(content) if *source == InputSource::Standard => Some(content.clone()),
             _ => sources.input(source),
         };
         run.inputs(Step(u32::MAX), &mut contents).map_err(|error| failed(&error))
     };
     let mut entries = read(run, None)?;
-    let is_standard = |entry: &&Entry| entry.source == Source::Standard;
-    let mut named: Vec<&Entry> = entries.iter().filter(|entry| is_named(&entry.source, name)).collect();
+    let is_standard = |entry: &&InputEntry| entry.source == InputSource::Standard;
+    let mut named: Vec<&InputEntry> = entries.iter().filter(|entry| is_named(&entry.source, name)).collect();
     // A test may redirect its file to the program. Then the program has not read more than the file has.
     let n_read = entries.iter().filter(is_standard).filter_map(|entry| Some(entry.range()?.end)).max();
     let content = sources.content(name).filter(|content| {
@@ -237,5 +245,5 @@ fn entered(
     let steps = run.entering(&named, range).map_err(|error| failed(&error))?;
     let bytes = range.map_or_else(String::new, |range| format!("bytes {} to {} of ", range.start, range.end - 1));
     let words = format!("{bytes}{}", shown(&named[0].source.to_string()));
-    Ok(Found { steps: steps.into_iter().map(|step| (step, Step(u32::MAX))).collect(), words, part: None })
+    Ok(CriterionSteps { steps: steps.into_iter().map(|step| (step, Step(u32::MAX))).collect(), words, part: None })
 }

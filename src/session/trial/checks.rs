@@ -10,10 +10,10 @@ use idd_base::outcome::{Ending, Observation, Outcome, Reason};
 use idd_base::plural::count;
 use idd_base::revision::{CommitId, TreeId};
 use idd_change::trees::{Favor, Merged, Rung, Trees as _};
-use idd_hunt::drive::{ProbeRunner as _, Reply};
+use idd_hunt::drive::{ProbeRunner as _, RunnerReply};
 use idd_hunt::event::Phase;
 use idd_hunt::own_tests::{OwnTest, own_tests};
-use idd_hunt::probe::{Baseline, Ends, Probe, Question};
+use idd_hunt::probe::{Baseline, ChangeEnds, Probe, ProbeQuestion};
 use idd_hunt::test_paths::is_test_path;
 use idd_report::trial::{CheckName, CheckResult, FixCheck, FixTrial};
 use idd_report::{Report, Untrusted};
@@ -345,11 +345,11 @@ impl FixChecks<'_, '_> {
             return Ok(judged(CheckResult::NotRun, "not run (`--suite <command>` names one)"));
         }
         let FixTrees { head, patched, .. } = self.scene;
-        let is_quick = Probe { question: Question::IsSuiteQuick, ..self.probe(head) };
+        let is_quick = Probe { question: ProbeQuestion::IsSuiteQuick, ..self.probe(head) };
         if self.hunt.plan.is_suite_widened() && self.ask(is_quick)? != Outcome::Pass {
             return Ok(judged(CheckResult::NotRun, "not run (`--suite <command>` names one)"));
         }
-        let question = Question::Suite(Baseline { trees: [head; 3] });
+        let question = ProbeQuestion::Suite(Baseline { trees: [head; 3] });
         self.hunt.runner.talk.say("Running the suite at HEAD, and with the fix.");
         self.ask(Probe { question, ..self.probe(head) })?;
         let outcome = self.ask(Probe { question, ..self.probe(patched) })?;
@@ -393,7 +393,7 @@ impl FixChecks<'_, '_> {
     /// The answer to a question about the suite.
     fn ask(&mut self, probe: Probe) -> Result<Outcome, Failure> {
         match self.hunt.runner.answer(&[probe])? {
-            Reply::Outcomes(outcomes) => Ok(outcomes[0]),
+            RunnerReply::Outcomes(outcomes) => Ok(outcomes[0]),
             _ => Err(stopped(self.hunt)),
         }
     }
@@ -440,12 +440,12 @@ impl FixChecks<'_, '_> {
     }
 
     /// A commit and its first parent; `None` if it has none.
-    fn ends_of(&self, commit: CommitId) -> Result<Option<Ends>, Failure> {
+    fn ends_of(&self, commit: CommitId) -> Result<Option<ChangeEnds>, Failure> {
         let store = self.scene.store;
         let revision = graph::revision_of(store.repository(), commit)?;
         let Some(parent) = revision.parents.first() else { return Ok(None) };
         let older = store.view(graph::tree_of(store.repository(), *parent)?)?;
-        Ok(Some(Ends { older, newer: store.view(revision.tree)? }))
+        Ok(Some(ChangeEnds { older, newer: store.view(revision.tree)? }))
     }
 
     fn is_cause(&self, path: &[u8]) -> bool {

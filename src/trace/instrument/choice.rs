@@ -1,6 +1,6 @@
 //! Conditions that no branch is made for: `a < 0 ? 0 : 1` becomes a `select`, and `is_even = n % 2 == 0` keeps the condition as a number.
 
-use crate::instrument::instruction::{Instruction, Op, Value};
+use crate::instrument::instruction::{Instruction, Op, OperandValue};
 use crate::instrument::operator::CastOp;
 use crate::instrument::segment::Segment;
 use crate::instrument::types::Type;
@@ -18,5 +18,7 @@ pub fn choices(instructions: &[Instruction], segment: &Segment) -> Vec<usize> {
 fn is_choice(instruction: &Instruction) -> bool {
     let is_kind = matches!(instruction.op, Op::Select | Op::Cast(CastOp::ZExt));
     let condition = instruction.operands.first();
-    is_kind && condition.is_some_and(|operand| operand.ty == Type::Int(1) && matches!(operand.value, Value::Local(_)))
+    is_kind
+        && condition
+            .is_some_and(|operand| operand.ty == Type::Int(1) && matches!(operand.value, OperandValue::Local(_)))
 }

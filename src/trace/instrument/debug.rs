@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::instrument::Unsupported;
 use crate::instrument::instruction::MetadataId;
-use crate::instrument::lex::Cursor;
+use crate::instrument::lex::TextCursor;
 use crate::instrument::module::Module;
 use crate::place::Place;
 
@@ -43,7 +43,7 @@ pub struct Debug<'m> {
 
 /// A variable.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Variable {
+pub struct DebugVariable {
     /// Its name.
     pub name: Arc<str>,
     /// The line of its declaration.
@@ -89,14 +89,14 @@ pub struct Compound {
     /// Its size in bits.
     pub bits: u64,
     /// Its members in order.
-    pub members: Vec<Member>,
+    pub members: Vec<StructMember>,
     /// Whether it is only declared.
     pub is_incomplete: bool,
 }
 
 /// A member of a structure or union.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Member {
+pub struct StructMember {
     /// Its name; empty for an unnamed structure or union.
     pub name: Arc<str>,
     /// Its type.
@@ -111,12 +111,12 @@ pub struct Member {
 
 /// A node and its fields, as they are written.
 #[derive(Debug, Clone)]
-struct Node<'m> {
+struct DebugNode<'m> {
     kind: &'m str,
     fields: Vec<(&'m str, &'m str)>,
 }
 
-impl<'m> Node<'m> {
+impl<'m> DebugNode<'m> {
     fn field(&self, name: &str) -> Option<&'m str> {
         self.fields.iter().find(|(found, _)| *found == name).map(|(_, value)| *value)
     }
@@ -195,9 +195,9 @@ impl<'m> Debug<'m> {
         Some(value.strip_prefix("distinct ").unwrap_or(value))
     }
 
-    fn node(&self, id: MetadataId) -> Option<Node<'m>> {
-        let read = |line: &'m str| -> Result<Node<'m>, Unsupported> {
-            let mut cursor = Cursor::new(line);
+    fn node(&self, id: MetadataId) -> Option<DebugNode<'m>> {
+        let read = |line: &'m str| -> Result<DebugNode<'m>, Unsupported> {
+            let mut cursor = TextCursor::new(line);
             let kind = cursor.name('!')?;
             cursor.expect("(")?;
             let mut fields = Vec::new();
@@ -207,7 +207,7 @@ impl<'m> Debug<'m> {
                 fields.push((name, cursor.part()?));
                 cursor.eat(",");
             }
-            Ok(Node { kind, fields })
+            Ok(DebugNode { kind, fields })
         };
         read(self.line(id)?).ok()
     }
@@ -315,13 +315,13 @@ impl<'m> Debug<'m> {
     /// A local variable.
     ///
     /// Cost: it is read from the text only the first time.
-    pub fn variable(&self, id: MetadataId) -> Option<Variable> {
+    pub fn variable(&self, id: MetadataId) -> Option<DebugVariable> {
         known(&self.module.source_variables, id, || self.read_variable(id))
     }
 
-    fn read_variable(&self, id: MetadataId) -> Option<Variable> {
+    fn read_variable(&self, id: MetadataId) -> Option<DebugVariable> {
         let node = self.node(id).filter(|node| node.kind == "DILocalVariable")?;
-        Some(Variable {
+        Some(DebugVariable {
             name: node.string("name")?,
             line: node.small("line"),
             parameter: node.small("arg"),
@@ -332,7 +332,7 @@ impl<'m> Debug<'m> {
     }
 
     /// A global variable, by what its definition is marked with.
-    pub fn global(&self, expression: MetadataId) -> Option<Variable> {
+    pub fn global(&self, expression: MetadataId) -> Option<DebugVariable> {
         let node = self.node(expression)?;
         let node = match node.kind {
             "DIGlobalVariableExpression" => self.node(node.reference("var")?)?,
@@ -341,7 +341,7 @@ impl<'m> Debug<'m> {
         if node.kind != "DIGlobalVariable" {
             return None;
         }
-        Some(Variable {
+        Some(DebugVariable {
             name: node.string("name")?,
             line: node.small("line"),
             parameter: 0,
@@ -379,7 +379,7 @@ impl<'m> Debug<'m> {
         })
     }
 
-    fn read_ty(&self, node: &Node<'m>) -> Option<SourceType> {
+    fn read_ty(&self, node: &DebugNode<'m>) -> Option<SourceType> {
         let base = node.reference("baseType");
         Some(match (node.kind, node.field("tag").unwrap_or_default()) {
             ("DIBasicType", _) => {
@@ -414,13 +414,13 @@ impl<'m> Debug<'m> {
         })
     }
 
-    fn compound(&self, node: &Node<'m>) -> Compound {
+    fn compound(&self, node: &DebugNode<'m>) -> Compound {
         let members = self.list(node.reference("elements")).into_iter().flatten();
         let member = |id| {
             let node = self.node(id).filter(|node| !node.has_flag("DIFlagStaticMember"))?;
             let ty = node.reference("baseType");
             match node.field("tag") {
-                Some("DW_TAG_member") => Some(Member {
+                Some("DW_TAG_member") => Some(StructMember {
                     name: node.string("name").unwrap_or_else(|| "".into()),
                     ty,
                     offset_bits: node.number("offset"),
@@ -430,7 +430,7 @@ impl<'m> Debug<'m> {
                 // The members of a class that it is made from are its own. Where a virtual one is, only the object says.
                 Some("DW_TAG_inheritance") if !node.has_flag("DIFlagVirtual") => {
                     let bits = self.node(ty?).map_or(0, |base| self.bits_of_base(&base));
-                    (bits > 0).then(|| Member {
+                    (bits > 0).then(|| StructMember {
                         name: "".into(),
                         ty,
                         offset_bits: node.number("offset"),
@@ -450,7 +450,7 @@ impl<'m> Debug<'m> {
     }
 
     /// The bits of a class that others are made from; 0 if it has no members.
-    fn bits_of_base(&self, node: &Node<'m>) -> u64 {
+    fn bits_of_base(&self, node: &DebugNode<'m>) -> u64 {
         match node.kind {
             "DICompositeType" if self.compound(node).members.is_empty() => 0,
             "DICompositeType" => node.number("size"),

@@ -6,9 +6,9 @@ use std::sync::Arc;
 
 use crate::flow::BlockId;
 use crate::instrument::Unsupported;
-use crate::instrument::instruction::{Instruction, MetadataId, Names, Op, Value, ValueId, instruction};
+use crate::instrument::instruction::{FunctionNames, Instruction, MetadataId, Op, OperandValue, ValueId, instruction};
 use crate::instrument::invoke::{CONTINUED, joined};
-use crate::instrument::lex::Cursor;
+use crate::instrument::lex::TextCursor;
 use crate::instrument::module::FunctionHeader;
 use crate::instrument::types::Type;
 
@@ -25,7 +25,7 @@ pub struct Parameter {
 
 /// A straight run of instructions, the last of which says where it goes on.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Block {
+pub struct BasicBlock {
     /// Its name.
     pub label: Arc<str>,
     /// Not empty; only the last is a terminator.
@@ -34,7 +34,7 @@ pub struct Block {
 
 /// A source variable that lives at an address.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Declaration {
+pub struct VariableDeclaration {
     /// The address: an alloca or a parameter.
     pub address: ValueId,
     /// The variable.
@@ -55,11 +55,11 @@ pub struct Function {
     /// What the debug info says of it.
     pub subprogram: Option<MetadataId>,
     /// Its blocks in the order of the text; the first is the entry.
-    pub blocks: Vec<Block>,
+    pub blocks: Vec<BasicBlock>,
     /// Names of its values, without `%`.
     pub values: Vec<Arc<str>>,
     /// Its variables in memory.
-    pub declarations: Vec<Declaration>,
+    pub declarations: Vec<VariableDeclaration>,
 }
 
 impl Function {
@@ -74,7 +74,7 @@ impl Function {
     }
 
     /// The block with this number.
-    pub fn block(&self, block: BlockId) -> &Block {
+    pub fn block(&self, block: BlockId) -> &BasicBlock {
         &self.blocks[block.0 as usize]
     }
 }
@@ -86,7 +86,7 @@ struct Interned {
     labels: HashMap<Arc<str>, BlockId>,
 }
 
-impl Names for Interned {
+impl FunctionNames for Interned {
     fn value(&mut self, name: &str) -> ValueId {
         if let Some(id) = self.ids.get(name) {
             return *id;
@@ -135,7 +135,8 @@ pub fn read(text: &str, header: &FunctionHeader) -> Result<Function, Unsupported
     for (index, label) in labels.iter().enumerate() {
         names.labels.insert(Arc::clone(label), block_id(index));
     }
-    let mut blocks: Vec<Block> = labels.into_iter().map(|label| Block { label, instructions: Vec::new() }).collect();
+    let mut blocks: Vec<BasicBlock> =
+        labels.into_iter().map(|label| BasicBlock { label, instructions: Vec::new() }).collect();
     let mut declarations = Vec::new();
     let mut current = 0;
     let mut is_first = true;
@@ -231,7 +232,7 @@ pub(super) fn label(line: &str) -> Option<&str> {
 }
 
 fn signature(line: &str, names: &mut Interned) -> Result<(Type, Vec<Parameter>), Unsupported> {
-    let mut cursor = Cursor::new(line);
+    let mut cursor = TextCursor::new(line);
     cursor.expect("define")?;
     while !cursor.is_at_type() {
         cursor.skip_attribute()?;
@@ -254,8 +255,8 @@ fn signature(line: &str, names: &mut Interned) -> Result<(Type, Vec<Parameter>),
 }
 
 /// `#dbg_declare(ptr %x, !1, !DIExpression(), !2)`, as clang prints it from version 19 on.
-fn record_declaration(record: &str, names: &mut Interned) -> Result<Option<Declaration>, Unsupported> {
-    let mut cursor = Cursor::new(record);
+fn record_declaration(record: &str, names: &mut Interned) -> Result<Option<VariableDeclaration>, Unsupported> {
+    let mut cursor = TextCursor::new(record);
     if !cursor.eat("dbg_declare") {
         return Ok(None);
     }
@@ -269,7 +270,7 @@ fn record_declaration(record: &str, names: &mut Interned) -> Result<Option<Decla
 }
 
 /// `call void @llvm.dbg.declare(metadata ptr %x, metadata !1, metadata !DIExpression())`, as it was printed before.
-fn call_declaration(found: &Instruction, names: &mut Interned) -> Result<Option<Declaration>, Unsupported> {
+fn call_declaration(found: &Instruction, names: &mut Interned) -> Result<Option<VariableDeclaration>, Unsupported> {
     if found.called() != Some("llvm.dbg.declare") {
         return Ok(None);
     }
@@ -277,7 +278,7 @@ fn call_declaration(found: &Instruction, names: &mut Interned) -> Result<Option<
         .operands
         .iter()
         .filter_map(|operand| match &operand.value {
-            Value::Constant(text) => Some(&**text),
+            OperandValue::Constant(text) => Some(&**text),
             _ => None,
         })
         .collect();
@@ -292,16 +293,16 @@ fn declaration(
     variable: &str,
     expression: &str,
     names: &mut Interned,
-) -> Result<Option<Declaration>, Unsupported> {
-    let mut cursor = Cursor::new(address);
+) -> Result<Option<VariableDeclaration>, Unsupported> {
+    let mut cursor = TextCursor::new(address);
     if !cursor.eat("ptr") || cursor.peek() != b'%' {
         return Ok(None);
     }
     let address = names.value(cursor.name('%')?);
-    let mut cursor = Cursor::new(variable);
+    let mut cursor = TextCursor::new(variable);
     cursor.expect("!")?;
     let variable = MetadataId(cursor.number()?);
-    Ok(Some(Declaration { address, variable, is_plain: expression == "!DIExpression()" }))
+    Ok(Some(VariableDeclaration { address, variable, is_plain: expression == "!DIExpression()" }))
 }
 
 /// Whether the function that an instruction calls may return twice.

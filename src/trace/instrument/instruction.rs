@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use crate::flow::BlockId;
 use crate::instrument::Unsupported;
-use crate::instrument::lex::Cursor;
+use crate::instrument::lex::TextCursor;
 use crate::instrument::operator::{BinaryOp, CastOp, Flags, Predicate};
 use crate::instrument::types::Type;
 
@@ -19,7 +19,7 @@ pub struct MetadataId(pub u32);
 
 /// What is computed with.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub enum Value {
+pub enum OperandValue {
     /// A parameter, or the result of an instruction.
     Local(ValueId),
     /// The address of a global variable or function.
@@ -32,18 +32,18 @@ pub enum Value {
 
 /// A value and its type.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub struct Operand {
+pub struct TypedValue {
     /// The type.
     pub ty: Type,
     /// The value.
-    pub value: Value,
+    pub value: OperandValue,
 }
 
 /// What is called.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Callee {
     /// A function, or a pointer to one.
-    Value(Value),
+    Value(OperandValue),
     /// Assembler, as it is written, and its constraints.
     Asm(Arc<str>, Arc<str>),
 }
@@ -117,7 +117,7 @@ pub struct Instruction {
     /// What it does.
     pub op: Op,
     /// With what.
-    pub operands: Vec<Operand>,
+    pub operands: Vec<TypedValue>,
     /// Its place in the source.
     pub location: Option<MetadataId>,
     /// Its bytes in the text of the module, without the end of the line.
@@ -143,7 +143,7 @@ impl Instruction {
     pub fn called(&self) -> Option<&str> {
         match &self.op {
             Op::Call(callee, ..) => match &**callee {
-                Callee::Value(Value::Global(name)) => Some(name),
+                Callee::Value(OperandValue::Global(name)) => Some(name),
                 _ => None,
             },
             _ => None,
@@ -154,7 +154,7 @@ impl Instruction {
     pub fn pointer(&self) -> Option<ValueId> {
         match &self.op {
             Op::Call(callee, ..) => match &**callee {
-                Callee::Value(Value::Local(id)) => Some(*id),
+                Callee::Value(OperandValue::Local(id)) => Some(*id),
                 _ => None,
             },
             _ => None,
@@ -163,7 +163,7 @@ impl Instruction {
 }
 
 /// Names of the function that is being read.
-pub(super) trait Names {
+pub(super) trait FunctionNames {
     /// The local value of this name.
     fn value(&mut self, name: &str) -> ValueId;
 
@@ -200,8 +200,8 @@ fn known(table: &[&'static str], word: &str) -> Option<&'static str> {
 }
 
 /// Reads the instruction `line`, which stands at the offset `begin` of the module's text.
-pub(super) fn instruction(line: &str, begin: usize, names: &mut dyn Names) -> Result<Instruction, Unsupported> {
-    let mut cursor = Cursor::new(line);
+pub(super) fn instruction(line: &str, begin: usize, names: &mut dyn FunctionNames) -> Result<Instruction, Unsupported> {
+    let mut cursor = TextCursor::new(line);
     let result = if cursor.peek() == b'%' {
         let name = cursor.name('%')?;
         cursor.expect("=")?;
@@ -209,10 +209,10 @@ pub(super) fn instruction(line: &str, begin: usize, names: &mut dyn Names) -> Re
     } else {
         None
     };
-    let mut reader = Reader { cursor, names, operands: Vec::new() };
+    let mut reader = InstructionReader { cursor, names, operands: Vec::new() };
     let (op, ty) = reader.op()?;
     let rest = reader.cursor.rest();
-    let location = rest.find("!dbg !").map(|at| Cursor::new(&rest[at + 6..]).number::<u32>()).transpose()?;
+    let location = rest.find("!dbg !").map(|at| TextCursor::new(&rest[at + 6..]).number::<u32>()).transpose()?;
     let operands = reader.operands;
     Ok(Instruction {
         result,
@@ -224,13 +224,13 @@ pub(super) fn instruction(line: &str, begin: usize, names: &mut dyn Names) -> Re
     })
 }
 
-struct Reader<'r, 't> {
-    cursor: Cursor<'t>,
-    names: &'r mut dyn Names,
-    operands: Vec<Operand>,
+struct InstructionReader<'r, 't> {
+    cursor: TextCursor<'t>,
+    names: &'r mut dyn FunctionNames,
+    operands: Vec<TypedValue>,
 }
 
-impl Reader<'_, '_> {
+impl InstructionReader<'_, '_> {
     fn op(&mut self) -> Result<(Op, Type), Unsupported> {
         let word = self.cursor.word()?;
         if let Some(op) = BinaryOp::find(word) {
@@ -417,7 +417,7 @@ impl Reader<'_, '_> {
         let mut blocks = Vec::new();
         while self.cursor.eat("[") {
             let value = self.value(&ty)?;
-            self.operands.push(Operand { ty: ty.clone(), value });
+            self.operands.push(TypedValue { ty: ty.clone(), value });
             self.cursor.expect(",")?;
             let label = self.cursor.name('%')?;
             blocks.push(self.names.block(label)?);
@@ -492,12 +492,12 @@ impl Reader<'_, '_> {
             let ty = self.cursor.ty()?;
             if ty == Type::Metadata {
                 let text = self.cursor.part()?;
-                self.operands.push(Operand { ty, value: Value::Constant(text.into()) });
+                self.operands.push(TypedValue { ty, value: OperandValue::Constant(text.into()) });
             } else {
                 let copy = self.cursor.passed()?;
                 copied.extend(copy.map(|copy| (self.operands.len(), copy)));
                 let value = self.value(&ty)?;
-                self.operands.push(Operand { ty, value });
+                self.operands.push(TypedValue { ty, value });
             }
             self.cursor.eat(",");
         }
@@ -550,14 +550,14 @@ impl Reader<'_, '_> {
     fn second(&mut self, ty: &Type) -> Result<(), Unsupported> {
         self.cursor.expect(",")?;
         let value = self.value(ty)?;
-        self.operands.push(Operand { ty: ty.clone(), value });
+        self.operands.push(TypedValue { ty: ty.clone(), value });
         Ok(())
     }
 
     fn operand(&mut self) -> Result<Type, Unsupported> {
         let ty = self.cursor.ty()?;
         let value = self.value(&ty)?;
-        self.operands.push(Operand { ty: ty.clone(), value });
+        self.operands.push(TypedValue { ty: ty.clone(), value });
         Ok(ty)
     }
 
@@ -567,10 +567,10 @@ impl Reader<'_, '_> {
         self.names.block(label)
     }
 
-    fn value(&mut self, ty: &Type) -> Result<Value, Unsupported> {
+    fn value(&mut self, ty: &Type) -> Result<OperandValue, Unsupported> {
         if self.cursor.peek() == b'%' {
             let name = self.cursor.name('%')?;
-            return Ok(Value::Local(self.names.value(name)));
+            return Ok(OperandValue::Local(self.names.value(name)));
         }
         let text = self.cursor.value()?;
         Ok(constant(text, ty))
@@ -578,7 +578,7 @@ impl Reader<'_, '_> {
 }
 
 /// A constant as it is written.
-pub(super) fn constant(text: &str, ty: &Type) -> Value {
+pub(super) fn constant(text: &str, ty: &Type) -> OperandValue {
     let int = match (ty, text) {
         (Type::Int(_), "true") => Some(1),
         (Type::Int(_), "false") | (Type::Ptr, "null") => Some(0),
@@ -586,9 +586,9 @@ pub(super) fn constant(text: &str, ty: &Type) -> Value {
         _ => None,
     };
     match (int, text.strip_prefix('@')) {
-        (Some(int), _) => Value::Int(int),
-        (None, Some(name)) => Value::Global(name.trim_matches('"').into()),
-        (None, None) => Value::Constant(text.into()),
+        (Some(int), _) => OperandValue::Int(int),
+        (None, Some(name)) => OperandValue::Global(name.trim_matches('"').into()),
+        (None, None) => OperandValue::Constant(text.into()),
     }
 }
 
@@ -599,7 +599,7 @@ mod tests {
 
     struct Nameless;
 
-    impl Names for Nameless {
+    impl FunctionNames for Nameless {
         fn value(&mut self, _: &str) -> ValueId {
             ValueId(0)
         }

@@ -8,12 +8,12 @@ const MAX_DEPTH: u32 = 200;
 
 /// Sizes and alignments in bytes, for one module.
 #[derive(Debug, Clone, Copy)]
-pub struct Layout<'m> {
+pub struct DataLayout<'m> {
     /// The structures that it names.
     pub named: &'m NamedTypes,
 }
 
-impl<'m> Layout<'m> {
+impl<'m> DataLayout<'m> {
     /// Refuses machines that are not 64-bit and little-endian.
     pub fn check(data_layout: &str) -> Result<(), Unsupported> {
         let is_little = data_layout.starts_with("e-");
@@ -124,14 +124,14 @@ fn too_large() -> Unsupported {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::instrument::lex::Cursor;
+    use crate::instrument::lex::TextCursor;
 
     #[track_caller]
     fn check(text: &str, size: u64, align: u64) {
-        let inner = Cursor::new("{ i8, double }").ty().unwrap();
+        let inner = TextCursor::new("{ i8, double }").ty().unwrap();
         let named = NamedTypes::from([("s".into(), Some(inner)), ("open".into(), None)]);
-        let layout = Layout { named: &named };
-        let ty = Cursor::new(text).ty().unwrap();
+        let layout = DataLayout { named: &named };
+        let ty = TextCursor::new(text).ty().unwrap();
         assert_eq!(layout.size_and_align(&ty).unwrap(), (size, align), "{text}");
     }
 
@@ -150,11 +150,11 @@ mod tests {
 
     #[test]
     fn what_has_no_size_is_an_error() {
-        let itself = Cursor::new("{ %s }").ty().unwrap();
+        let itself = TextCursor::new("{ %s }").ty().unwrap();
         let named = NamedTypes::from([("s".into(), Some(itself)), ("open".into(), None)]);
-        let layout = Layout { named: &named };
+        let layout = DataLayout { named: &named };
         for text in ["%s", "%open", "%unknown", "void", "[18446744073709551615 x i64]"] {
-            assert!(layout.size_and_align(&Cursor::new(text).ty().unwrap()).is_err(), "{text}");
+            assert!(layout.size_and_align(&TextCursor::new(text).ty().unwrap()).is_err(), "{text}");
         }
     }
 }

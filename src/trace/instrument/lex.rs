@@ -5,7 +5,7 @@ use crate::instrument::types::Type;
 
 /// A place in a text; every step checks bounds, so a text cut short is [`Unsupported`] and never a panic.
 #[derive(Debug, Clone, Copy)]
-pub struct Cursor<'t> {
+pub struct TextCursor<'t> {
     text: &'t str,
     at: usize,
 }
@@ -44,7 +44,7 @@ const CONSTANTS: [&str; 27] = [
 /// Constants of one word.
 const ATOMS: [&str; 7] = ["true", "false", "null", "undef", "poison", "zeroinitializer", "none"];
 
-impl<'t> Cursor<'t> {
+impl<'t> TextCursor<'t> {
     /// Stands before the first character that is no space.
     pub fn new(text: &'t str) -> Self {
         let mut cursor = Self { text, at: 0 };
@@ -55,11 +55,6 @@ impl<'t> Cursor<'t> {
     /// What is still to come.
     pub fn rest(&self) -> &'t str {
         &self.text[self.at..]
-    }
-
-    /// Bytes before it.
-    pub fn at(&self) -> usize {
-        self.at
     }
 
     /// The next byte; 0 at the end.
@@ -289,7 +284,7 @@ mod tests {
 
     #[track_caller]
     fn check(text: &str, expected: &str, rest: &str) {
-        let mut cursor = Cursor::new(text);
+        let mut cursor = TextCursor::new(text);
         assert_eq!(cursor.value().unwrap(), expected);
         assert_eq!(cursor.rest(), rest);
     }
@@ -317,7 +312,7 @@ mod tests {
 
     #[test]
     fn attributes_end_where_the_value_begins() {
-        let mut cursor = Cursor::new("noundef byval(%struct.s) align 8 captures(none) %x)");
+        let mut cursor = TextCursor::new("noundef byval(%struct.s) align 8 captures(none) %x)");
         cursor.skip_attributes().unwrap();
         assert_eq!(cursor.rest(), "%x)");
     }
@@ -325,7 +320,7 @@ mod tests {
     #[test]
     fn a_text_cut_short_is_an_error() {
         for text in ["", "%", "@\"a", "c\"", "getelementptr inbounds (i8", "[2 x", "getelementptr"] {
-            assert!(Cursor::new(text).value().is_err(), "{text}");
+            assert!(TextCursor::new(text).value().is_err(), "{text}");
         }
     }
 }

@@ -28,7 +28,7 @@ use crate::instrument::Unsupported;
 use crate::instrument::function::Function;
 use crate::instrument::module::Module;
 use crate::instrument::rewrite::piece;
-use crate::instrument::segment::{Grain, Segments};
+use crate::instrument::segment::{SegmentGrain, Segments};
 
 /// The version of the form, and of the rules by which segments are cut.
 pub const VERSION: u32 = 4;
@@ -51,7 +51,7 @@ pub enum MapError {
 }
 
 /// Writes the map of a unit whose segments begin at `first`.
-pub fn write(unit: u32, first: u32, grain: Grain, n_segments: &[u32], text: &str) -> Vec<u8> {
+pub fn write(unit: u32, first: u32, grain: SegmentGrain, n_segments: &[u32], text: &str) -> Vec<u8> {
     let mut bytes = format!("IDDMAP{VERSION:02}").into_bytes();
     let mut number = |number: u32| bytes.extend(number.to_le_bytes());
     number(unit);
@@ -70,11 +70,11 @@ pub fn write(unit: u32, first: u32, grain: Grain, n_segments: &[u32], text: &str
 
 /// A unit, as its map tells it.
 #[derive(Debug)]
-pub struct Map {
+pub struct UnitMap {
     /// The number of the unit.
     pub unit: u32,
     /// How long its segments are.
-    pub grain: Grain,
+    pub grain: SegmentGrain,
     /// The number of the first segment of each function, and behind the last one; ascending.
     pub firsts: Vec<u32>,
     /// The text that the compiler printed.
@@ -83,7 +83,7 @@ pub struct Map {
     pub module: Module,
 }
 
-impl Map {
+impl UnitMap {
     /// Reads a map.
     ///
     /// Cost: the text is unpacked and its lines are looked at once; bodies are read by [`function`](Self::function).
@@ -106,7 +106,8 @@ impl Map {
             Ok::<u32, MapError>(u32::from_le_bytes(*number))
         };
         let unit = number()?;
-        let grain = Grain::from_number(number()?).ok_or(MapError::Damaged("its segments are of no known length"))?;
+        let grain =
+            SegmentGrain::from_number(number()?).ok_or(MapError::Damaged("its segments are of no known length"))?;
         let mut firsts = vec![number()?];
         for _ in 0..number()? {
             let last = firsts.last().copied().unwrap_or_default();

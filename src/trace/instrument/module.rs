@@ -5,10 +5,10 @@ use std::ops::Range;
 use std::sync::{Arc, Mutex};
 
 use crate::instrument::Unsupported;
-use crate::instrument::debug::{SourceType, Variable};
+use crate::instrument::debug::{DebugVariable, SourceType};
 use crate::instrument::instruction::MetadataId;
-use crate::instrument::layout::Layout;
-use crate::instrument::lex::Cursor;
+use crate::instrument::layout::DataLayout;
+use crate::instrument::lex::TextCursor;
 use crate::instrument::types::{NamedTypes, Type};
 
 /// Where a function is defined.
@@ -28,7 +28,7 @@ pub struct FunctionHeader {
 
 /// A global variable that is defined here.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Global {
+pub struct DefinedGlobal {
     /// Its name.
     pub name: Arc<str>,
     /// Its type.
@@ -45,7 +45,7 @@ pub struct Global {
 pub type KnownTypes = Mutex<HashMap<MetadataId, Option<(SourceType, bool)>>>;
 
 /// Local variables by their nodes.
-pub type KnownVariables = Mutex<HashMap<MetadataId, Option<Variable>>>;
+pub type KnownVariables = Mutex<HashMap<MetadataId, Option<DebugVariable>>>;
 
 /// Scopes by the places in them and by the scopes in them; the flag is set for a scope.
 pub type KnownScopes = Mutex<HashMap<(MetadataId, bool), Option<MetadataId>>>;
@@ -58,7 +58,7 @@ pub struct Module {
     /// Named structures.
     pub types: NamedTypes,
     /// Global variables that are defined.
-    pub globals: Vec<Global>,
+    pub globals: Vec<DefinedGlobal>,
     /// The [standard streams](STREAMS) that it uses.
     pub streams: Vec<Arc<str>>,
     /// Functions that are defined, in the order of the text.
@@ -103,7 +103,7 @@ impl Module {
 
     fn pointed_in(&self, text: &str) -> Vec<Arc<str>> {
         let names = text.match_indices(" @").filter_map(|(at, found)| {
-            let mut cursor = Cursor::new(&text[at + found.len() - 1..]);
+            let mut cursor = TextCursor::new(&text[at + found.len() - 1..]);
             let name = cursor.name('@').ok()?;
             // What `(` follows is called or declared.
             self.declared.get(name).filter(|name| cursor.peek() != b'(' && !name.starts_with("llvm.")).cloned()
@@ -112,8 +112,8 @@ impl Module {
     }
 
     /// The layout of its types.
-    pub fn layout(&self) -> Layout<'_> {
-        Layout { named: &self.types }
+    pub fn layout(&self) -> DataLayout<'_> {
+        DataLayout { named: &self.types }
     }
 
     /// Whether the group of attributes has this word.
@@ -138,17 +138,17 @@ impl Module {
             }
             Some(b'd') if line.starts_with("declare ") => {
                 let at = line.find('@').ok_or_else(|| Unsupported::new("a declaration without a name"))?;
-                self.declared.insert(Cursor::new(&line[at..]).name('@')?.into());
+                self.declared.insert(TextCursor::new(&line[at..]).name('@')?.into());
             }
             Some(b'a') if line.starts_with("attributes #") => {
-                let group = Cursor::new(&line["attributes #".len()..]).number()?;
+                let group = TextCursor::new(&line["attributes #".len()..]).number()?;
                 self.attributes.insert(group, range.clone());
             }
             Some(b't') if line.starts_with("target datalayout = ") => {
-                Layout::check(Cursor::new(&line["target datalayout = ".len()..]).string()?)?;
+                DataLayout::check(TextCursor::new(&line["target datalayout = ".len()..]).string()?)?;
             }
             Some(b's') if line.starts_with("source_filename = ") => {
-                self.source = Cursor::new(&line["source_filename = ".len()..]).string()?.into();
+                self.source = TextCursor::new(&line["source_filename = ".len()..]).string()?.into();
             }
             _ => {}
         }
@@ -156,7 +156,7 @@ impl Module {
     }
 
     fn named_type(&mut self, line: &str) -> Result<(), Unsupported> {
-        let mut cursor = Cursor::new(line);
+        let mut cursor = TextCursor::new(line);
         let name = cursor.name('%')?.into();
         cursor.expect("=")?;
         cursor.expect("type")?;
@@ -166,7 +166,7 @@ impl Module {
     }
 
     fn global(&mut self, line: &str) -> Result<(), Unsupported> {
-        let mut cursor = Cursor::new(line);
+        let mut cursor = TextCursor::new(line);
         let name: Arc<str> = cursor.name('@')?.into();
         cursor.expect("=")?;
         let (mut is_external, mut is_thread_local) = (false, false);
@@ -184,11 +184,11 @@ impl Module {
         }
         let is_constant = cursor.word()? == "constant";
         let ty = cursor.ty()?;
-        let debug = line.rfind(", !dbg !").map(|at| Cursor::new(&line[at + 8..]).number()).transpose()?;
+        let debug = line.rfind(", !dbg !").map(|at| TextCursor::new(&line[at + 8..]).number()).transpose()?;
         if is_external && STREAMS.contains(&&*name) {
             self.streams.push(name);
         } else if !is_external {
-            self.globals.push(Global { name, ty, is_constant, is_thread_local, debug: debug.map(MetadataId) });
+            self.globals.push(DefinedGlobal { name, ty, is_constant, is_thread_local, debug: debug.map(MetadataId) });
         }
         Ok(())
     }
@@ -210,11 +210,11 @@ impl Module {
 fn header(line: &str, text: Range<usize>) -> Result<FunctionHeader, Unsupported> {
     let at = line.find('@').ok_or_else(|| Unsupported::new("a function without a name"))?;
     let is_internal = line[..at].split(' ').any(|word| matches!(word, "internal" | "private"));
-    let mut cursor = Cursor::new(&line[at..]);
+    let mut cursor = TextCursor::new(&line[at..]);
     let name = cursor.name('@')?.into();
     cursor.brackets()?;
     let rest = cursor.rest();
-    let subprogram = rest.find("!dbg !").map(|at| Cursor::new(&rest[at + 6..]).number()).transpose()?;
-    let attributes = rest.find('#').map(|at| Cursor::new(&rest[at + 1..]).number()).transpose()?;
+    let subprogram = rest.find("!dbg !").map(|at| TextCursor::new(&rest[at + 6..]).number()).transpose()?;
+    let attributes = rest.find('#').map(|at| TextCursor::new(&rest[at + 1..]).number()).transpose()?;
     Ok(FunctionHeader { name, text, subprogram: subprogram.map(MetadataId), attributes, is_internal })
 }

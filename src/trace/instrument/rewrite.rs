@@ -14,9 +14,11 @@ use std::fmt::Write as _;
 use crate::instrument::Unsupported;
 use crate::instrument::choice::choices;
 use crate::instrument::function::{Function, read};
-use crate::instrument::instruction::{Instruction, Op, Value};
-use crate::instrument::module::{FunctionHeader, Global, Module};
-use crate::instrument::segment::{Grain, Item, Kind, Segment, Segments, What, cut, is_head};
+use crate::instrument::instruction::{Instruction, Op, OperandValue};
+use crate::instrument::module::{DefinedGlobal, FunctionHeader, Module};
+use crate::instrument::segment::{
+    Segment, SegmentGrain, SegmentItem, SegmentItemKind, SegmentKind, Segments, cut, is_head,
+};
 use crate::instrument::types::Type;
 
 /// What every unit is given.
@@ -51,22 +53,15 @@ slow:
 
 /// A rewritten unit.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Rewritten {
+pub struct RewrittenUnit {
     /// The text for the compiler.
     pub text: String,
     /// For each function of the module in order: how many segments it has; 0 for one that is left as it is.
     pub n_segments: Vec<u32>,
 }
 
-impl Rewritten {
-    /// Segments of the whole unit.
-    pub fn n_all(&self) -> u32 {
-        self.n_segments.iter().sum()
-    }
-}
-
 /// The number of segments of each function, without the rewritten text.
-pub fn count(text: &str, module: &Module, grain: Grain) -> Result<Vec<u32>, Unsupported> {
+pub fn count(text: &str, module: &Module, grain: SegmentGrain) -> Result<Vec<u32>, Unsupported> {
     let count = |header| Ok(piece(text, module, header, grain)?.map_or(0, |(_, cut)| length(&cut)));
     module.functions.iter().map(count).collect()
 }
@@ -79,7 +74,7 @@ pub fn piece(
     text: &str,
     module: &Module,
     header: &FunctionHeader,
-    grain: Grain,
+    grain: SegmentGrain,
 ) -> Result<Option<(Function, Segments)>, Unsupported> {
     if header.attributes.is_some_and(|group| module.has_attribute(text, group, "naked")) {
         return Ok(None);
@@ -99,17 +94,17 @@ fn length(segments: &Segments) -> u32 {
 
 /// The numbers that a unit is given.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Numbers {
+pub struct UnitNumbers {
     /// Its own.
     pub unit: u32,
     /// That of its first segment.
     pub first: u32,
     /// How long its segments are.
-    pub grain: Grain,
+    pub grain: SegmentGrain,
 }
 
 /// Puts the records into the text of a module.
-pub fn rewrite(text: &str, module: &Module, numbers: Numbers) -> Result<Rewritten, Unsupported> {
+pub fn rewrite(text: &str, module: &Module, numbers: UnitNumbers) -> Result<RewrittenUnit, Unsupported> {
     let mut out = String::with_capacity(text.len() * 2);
     let mut n_segments = Vec::new();
     let mut next = numbers.first;
@@ -122,7 +117,7 @@ pub fn rewrite(text: &str, module: &Module, numbers: Numbers) -> Result<Rewritte
         };
         out.push_str(&text[copied..header.text.start]);
         let mut writer =
-            Writer { text, function: &function, segments: &segments, out, copied: header.text.start, n: 0 };
+            ModuleWriter { text, function: &function, segments: &segments, out, copied: header.text.start, n: 0 };
         writer.function(next)?;
         writer.copy_to(header.text.end);
         out = writer.out;
@@ -139,14 +134,14 @@ pub fn rewrite(text: &str, module: &Module, numbers: Numbers) -> Result<Rewritte
         out.push_str("declare ptr @llvm.frameaddress.p0(i32 immarg)\n");
     }
     out.push_str(&table(module, numbers.unit));
-    Ok(Rewritten { text: out, n_segments })
+    Ok(RewrittenUnit { text: out, n_segments })
 }
 
 /// The addresses of the global variables, of the streams and of the functions of others, in the order of [`Module::globals`],
 /// [`Module::streams`] and [`Module::pointed`], for the runtime to send; null for what has none.
 fn table(module: &Module, unit: u32) -> String {
     let n = module.globals.len() + module.streams.len() + module.pointed.len();
-    let address = |global: &Global| {
+    let address = |global: &DefinedGlobal| {
         let is_left = global.is_thread_local || global.name.starts_with("llvm.");
         if is_left { "ptr null".to_owned() } else { format!("ptr {}", written('@', &global.name)) }
     };
@@ -169,7 +164,7 @@ fn written(sigil: char, name: &str) -> String {
     }
 }
 
-struct Writer<'w> {
+struct ModuleWriter<'w> {
     text: &'w str,
     function: &'w Function,
     segments: &'w Segments,
@@ -179,7 +174,7 @@ struct Writer<'w> {
     n: u32,
 }
 
-impl Writer<'_> {
+impl ModuleWriter<'_> {
     fn copy_to(&mut self, offset: usize) {
         self.out.push_str(&self.text[self.copied..offset]);
         self.copied = offset;
@@ -202,7 +197,8 @@ impl Writer<'_> {
         let record = self.fresh("p");
         let size = segment.size;
         write!(self.out, "{record} = call ptr @__idd_seg(i32 {id}, i64 {size})\n  ").expect("a string takes all");
-        let (early, late): (Vec<&Item>, Vec<&Item>) = segment.items.iter().partition(|item| is_early(item, segment));
+        let (early, late): (Vec<&SegmentItem>, Vec<&SegmentItem>) =
+            segment.items.iter().partition(|item| is_early(item, segment));
         for item in early {
             let call = instructions.get(item.instruction);
             self.early(item, call, &record)?;
@@ -213,7 +209,7 @@ impl Writer<'_> {
             let choice = choices.iter().position(|choice| *choice == index);
             let condition = choice.map(|choice| self.condition(choice + 1, instruction));
             for item in late.iter().filter(|item| item.instruction == index) {
-                if let What::Operand(operand) = item.what {
+                if let SegmentItemKind::Operand(operand) = item.what {
                     let turned = condition.clone().filter(|_| operand == 0);
                     let operand = &instruction.operands[operand];
                     let value = turned.unwrap_or_else(|| self.value(&operand.value, &operand.ty));
@@ -226,7 +222,7 @@ impl Writer<'_> {
                 self.choose(instruction, &condition);
             }
             self.copy_to(instruction.text.end);
-            for item in late.iter().filter(|item| item.instruction == index && item.what == What::Result) {
+            for item in late.iter().filter(|item| item.instruction == index && item.what == SegmentItemKind::Result) {
                 if let Some(result) = instruction.result {
                     let value = self.function.written(result);
                     let ty = text_of_type(&instruction.ty);
@@ -238,42 +234,42 @@ impl Writer<'_> {
     }
 
     /// What is recorded where the segment begins.
-    fn early(&mut self, item: &Item, call: Option<&Instruction>, record: &str) -> Result<(), Unsupported> {
+    fn early(&mut self, item: &SegmentItem, call: Option<&Instruction>, record: &str) -> Result<(), Unsupported> {
         match item.what {
-            What::Slot(id) => {
+            SegmentItemKind::Slot(id) => {
                 let value = self.function.written(id);
                 self.store("ptr", &value, item, record, false);
             }
-            What::Frame if self.segments.frame_slot().is_some() => {
+            SegmentItemKind::Frame if self.segments.frame_slot().is_some() => {
                 if let Some(slot) = self.segments.frame_slot() {
                     let value = self.function.written(slot);
                     self.store("ptr", &value, item, record, false);
                 }
             }
-            What::Frame => {
+            SegmentItemKind::Frame => {
                 let frame = self.fresh("f");
                 write!(self.out, "{frame} = call ptr @llvm.frameaddress.p0(i32 0)\n  ").expect("a string takes all");
                 self.store("ptr", &frame, item, record, false);
             }
-            What::Parameter(index) => {
+            SegmentItemKind::Parameter(index) => {
                 let parameter = &self.function.parameters[index];
                 let value = self.function.written(parameter.value);
                 let ty = text_of_type(&parameter.ty);
                 self.store(&ty, &value, item, record, false);
             }
-            What::Result => {
+            SegmentItemKind::Result => {
                 let call = call.ok_or_else(|| Unsupported::new("a result of no call"))?;
                 let result = call.result.ok_or_else(|| Unsupported::new("a result of nothing"))?;
                 let value = self.function.written(result);
                 let ty = text_of_type(&call.ty);
                 self.store(&ty, &value, item, record, false);
             }
-            What::Operand(_) => {}
+            SegmentItemKind::Operand(_) => {}
         }
         Ok(())
     }
 
-    fn store(&mut self, ty: &str, value: &str, item: &Item, record: &str, is_after: bool) {
+    fn store(&mut self, ty: &str, value: &str, item: &SegmentItem, record: &str, is_after: bool) {
         let place = self.fresh("q");
         let (before, behind) = if is_after { ("\n  ", "") } else { ("", "\n  ") };
         let (middle, offset) = ("\n  ", item.offset);
@@ -312,7 +308,9 @@ impl Writer<'_> {
     /// Lets the runtime turn a branch or a switch.
     fn decision(&mut self, instruction: &Instruction) {
         let Some(operand) = instruction.operands.first() else { return };
-        if !matches!(instruction.op, Op::Branch(..) | Op::Switch(..)) || !matches!(operand.value, Value::Local(_)) {
+        if !matches!(instruction.op, Op::Branch(..) | Op::Switch(..))
+            || !matches!(operand.value, OperandValue::Local(_))
+        {
             return;
         }
         let value = self.value(&operand.value, &operand.ty);
@@ -352,16 +350,16 @@ impl Writer<'_> {
         format!("%__idd.{stem}{}", self.n)
     }
 
-    fn value(&self, value: &Value, ty: &Type) -> String {
+    fn value(&self, value: &OperandValue, ty: &Type) -> String {
         match value {
-            Value::Local(id) => self.function.written(*id),
-            Value::Global(name) => written('@', name),
-            Value::Int(0) if *ty == Type::Ptr => "null".to_owned(),
-            Value::Int(int) => match ty {
+            OperandValue::Local(id) => self.function.written(*id),
+            OperandValue::Global(name) => written('@', name),
+            OperandValue::Int(0) if *ty == Type::Ptr => "null".to_owned(),
+            OperandValue::Int(int) => match ty {
                 Type::Int(1) => (*int != 0).to_string(),
                 _ => int.to_string(),
             },
-            Value::Constant(text) => text.to_string(),
+            OperandValue::Constant(text) => text.to_string(),
         }
     }
 }
@@ -391,11 +389,11 @@ fn text_of_type(ty: &Type) -> String {
 }
 
 /// Whether an item is recorded where the segment begins.
-fn is_early(item: &Item, segment: &Segment) -> bool {
+fn is_early(item: &SegmentItem, segment: &Segment) -> bool {
     match item.what {
-        What::Slot(_) | What::Frame | What::Parameter(_) => true,
-        What::Result => segment.kind == Kind::AfterCall && item.instruction < segment.first,
-        What::Operand(_) => false,
+        SegmentItemKind::Slot(_) | SegmentItemKind::Frame | SegmentItemKind::Parameter(_) => true,
+        SegmentItemKind::Result => segment.kind == SegmentKind::AfterCall && item.instruction < segment.first,
+        SegmentItemKind::Operand(_) => false,
     }
 }
 

@@ -2,11 +2,11 @@
 //!
 //! A segment begins where a function or a block is entered, after each call that may run code of the program, and where
 //! the piece before would record too much; it ends before the next one begins. The program emits one record when it
-//! begins one: the number of the segment, then its [items](Item) in order, without gaps. No branch is recorded: the next
+//! begins one: the number of the segment, then its [items](SegmentItem) in order, without gaps. No branch is recorded: the next
 //! record tells.
 //!
 //! What can be told from earlier records of the same frame is not recorded again (see [`Segments::is_known`]). A reader
-//! keeps one table of values for each frame, filled by [`What::Slot`], [`What::Parameter`], [`What::Result`], and one of the
+//! keeps one table of values for each frame, filled by [`SegmentItemKind::Slot`], [`SegmentItemKind::Parameter`], [`SegmentItemKind::Result`], and one of the
 //! values of *plain* slots (variables whose address does not escape), filled by stores:
 //!
 //! | instruction | items |
@@ -33,8 +33,8 @@ use crate::flow::BlockId;
 use crate::instrument::Unsupported;
 use crate::instrument::debug::Debug;
 use crate::instrument::function::{Function, returns_twice};
-use crate::instrument::instruction::{Callee, Instruction, Op, Operand, Value, ValueId};
-use crate::instrument::layout::Layout;
+use crate::instrument::instruction::{Callee, Instruction, Op, OperandValue, TypedValue, ValueId};
+use crate::instrument::layout::DataLayout;
 use crate::instrument::module::Module;
 use crate::instrument::statement::statements;
 use crate::instrument::types::Type;
@@ -50,7 +50,7 @@ const MAX_SCALAR: u64 = 16;
 
 /// How long a segment may be.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Grain {
+pub enum SegmentGrain {
     /// As long as nothing else can run.
     #[default]
     Straight,
@@ -59,7 +59,7 @@ pub enum Grain {
     Statement,
 }
 
-impl Grain {
+impl SegmentGrain {
     /// The grain with this number.
     pub fn from_number(number: u32) -> Option<Self> {
         [Self::Straight, Self::Statement].get(number as usize).copied()
@@ -68,7 +68,7 @@ impl Grain {
 
 /// Why a segment begins.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
+pub enum SegmentKind {
     /// A function is entered.
     Entry,
     /// A block is entered.
@@ -81,7 +81,7 @@ pub enum Kind {
 
 /// What an item is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum What {
+pub enum SegmentItemKind {
     /// The address of a slot, an `alloca` at the beginning of the function.
     Slot(ValueId),
     /// The address of the frame: the same for all records of one activation, and for no other that is alive.
@@ -96,10 +96,10 @@ pub enum What {
 
 /// One recorded value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Item {
+pub struct SegmentItem {
     /// What it is.
-    pub what: What,
-    /// Of which instruction of the block; of the call before for the result of [`Kind::AfterCall`], else 0 if of none.
+    pub what: SegmentItemKind,
+    /// Of which instruction of the block; of the call before for the result of [`SegmentKind::AfterCall`], else 0 if of none.
     pub instruction: usize,
     /// Bytes from the beginning of the record.
     pub offset: u32,
@@ -111,7 +111,7 @@ pub struct Item {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Segment {
     /// Why it begins.
-    pub kind: Kind,
+    pub kind: SegmentKind,
     /// Its block.
     pub block: BlockId,
     /// Its first instruction; phis belong to it although the record comes after them.
@@ -119,7 +119,7 @@ pub struct Segment {
     /// Behind its last instruction.
     pub end: usize,
     /// What it records, in order.
-    pub items: Vec<Item>,
+    pub items: Vec<SegmentItem>,
     /// Bytes of a record with its number.
     pub size: u32,
 }
@@ -143,15 +143,15 @@ pub struct Segments {
 impl Segments {
     /// Whether a reader that follows the frame knows the value without an item: integers, null, and values of at most 8 bytes that
     /// are a slot, a parameter, or the recorded result of an instruction.
-    pub fn is_known(&self, value: &Value) -> bool {
+    pub fn is_known(&self, value: &OperandValue) -> bool {
         match value {
-            Value::Int(_) => true,
-            Value::Local(id) => self.known.contains(id),
-            Value::Global(_) | Value::Constant(_) => false,
+            OperandValue::Int(_) => true,
+            OperandValue::Local(id) => self.known.contains(id),
+            OperandValue::Global(_) | OperandValue::Constant(_) => false,
         }
     }
 
-    /// The slot whose address tells activations apart, see [`What::Frame`]; `None` if the frame's own address does.
+    /// The slot whose address tells activations apart, see [`SegmentItemKind::Frame`]; `None` if the frame's own address does.
     pub fn frame_slot(&self) -> Option<ValueId> {
         self.slots.first().map(|(slot, _)| *slot).filter(|_| !self.has_setjmp)
     }
@@ -162,20 +162,20 @@ impl Segments {
     }
 
     /// The slot that an access goes to directly.
-    pub fn slot(&self, operand: &Operand) -> Option<ValueId> {
+    pub fn slot(&self, operand: &TypedValue) -> Option<ValueId> {
         match operand.value {
-            Value::Local(id) if self.slots.iter().any(|(slot, _)| *slot == id) => Some(id),
+            OperandValue::Local(id) if self.slots.iter().any(|(slot, _)| *slot == id) => Some(id),
             _ => None,
         }
     }
 
-    fn is_plain(&self, operand: &Operand) -> bool {
-        matches!(operand.value, Value::Local(id) if self.plain.contains(&id))
+    fn is_plain(&self, operand: &TypedValue) -> bool {
+        matches!(operand.value, OperandValue::Local(id) if self.plain.contains(&id))
     }
 }
 
 /// Cuts a function of `module`, whose text is `text`.
-pub fn cut(module: &Module, text: &str, function: &Function, grain: Grain) -> Result<Segments, Unsupported> {
+pub fn cut(module: &Module, text: &str, function: &Function, grain: SegmentGrain) -> Result<Segments, Unsupported> {
     let layout = module.layout();
     let entry = &function.blocks[0].instructions;
     let n_slots = entry.iter().take_while(|instruction| is_static_alloca(instruction)).count();
@@ -214,7 +214,7 @@ pub fn cut(module: &Module, text: &str, function: &Function, grain: Grain) -> Re
     let mut begins = vec![HashSet::new(); function.blocks.len()];
     let debug = Debug::new(module, text);
     let is_of_library = function.subprogram.is_some_and(|id| debug.is_of_library(id));
-    if grain == Grain::Statement && !is_of_library {
+    if grain == SegmentGrain::Statement && !is_of_library {
         // The first statement of a block begins with it, as the entry of the function does.
         for pair in statements(function, n_slots, debug).windows(2) {
             if pair[0].block == pair[1].block {
@@ -238,10 +238,10 @@ pub fn is_head(instruction: &Instruction) -> bool {
 /// An `alloca` of a fixed size.
 fn is_static_alloca(instruction: &Instruction) -> bool {
     matches!(instruction.op, Op::Alloca(_))
-        && instruction.operands.iter().all(|count| matches!(count.value, Value::Int(1)))
+        && instruction.operands.iter().all(|count| matches!(count.value, OperandValue::Int(1)))
 }
 
-fn is_short(ty: &Type, layout: Layout<'_>) -> Result<bool, Unsupported> {
+fn is_short(ty: &Type, layout: DataLayout<'_>) -> Result<bool, Unsupported> {
     Ok(match ty {
         Type::Int(_) | Type::Half | Type::Float | Type::Double | Type::Ptr => layout.store_size(ty)? <= 8,
         _ => false,
@@ -249,13 +249,13 @@ fn is_short(ty: &Type, layout: Layout<'_>) -> Result<bool, Unsupported> {
 }
 
 /// The slots that are only read and written as what they are.
-fn plain_slots(slots: &[(ValueId, Type)], function: &Function, layout: Layout<'_>) -> HashSet<ValueId> {
+fn plain_slots(slots: &[(ValueId, Type)], function: &Function, layout: DataLayout<'_>) -> HashSet<ValueId> {
     let types: HashMap<ValueId, &Type> =
         slots.iter().filter(|(_, ty)| is_short(ty, layout).unwrap_or(false)).map(|(id, ty)| (*id, ty)).collect();
     let mut plain: HashSet<ValueId> = types.keys().copied().collect();
     for instruction in function.blocks.iter().flat_map(|block| &block.instructions) {
         for (index, operand) in instruction.operands.iter().enumerate() {
-            let Value::Local(id) = operand.value else { continue };
+            let OperandValue::Local(id) = operand.value else { continue };
             let Some(ty) = types.get(&id) else { continue };
             let is_access = match instruction.op {
                 Op::Load => instruction.ty == **ty,
@@ -275,7 +275,7 @@ pub fn splits(instruction: &Instruction) -> bool {
     match &instruction.op {
         Op::Call(callee, ..) => match &**callee {
             Callee::Asm(..) => false,
-            Callee::Value(Value::Global(name)) => !name.starts_with("llvm."),
+            Callee::Value(OperandValue::Global(name)) => !name.starts_with("llvm."),
             Callee::Value(_) => true,
         },
         _ => false,
@@ -294,7 +294,7 @@ pub fn is_list_intrinsic(name: &str) -> bool {
 
 struct Cutter<'m> {
     module: &'m Module,
-    layout: Layout<'m>,
+    layout: DataLayout<'m>,
     function: &'m Function,
     segments: Segments,
     /// For each block where a segment has to begin.
@@ -307,15 +307,15 @@ impl Cutter<'_> {
         let function = self.function;
         let instructions = &function.block(block).instructions;
         let is_entry = block.0 == 0;
-        self.begin(if is_entry { Kind::Entry } else { Kind::Block }, block, first);
+        self.begin(if is_entry { SegmentKind::Entry } else { SegmentKind::Block }, block, first);
         if is_entry {
             for (id, _) in self.segments.slots.clone() {
-                self.item(What::Slot(id), 0, 8)?;
+                self.item(SegmentItemKind::Slot(id), 0, 8)?;
             }
             self.frame(true)?;
             for (index, parameter) in function.parameters.iter().enumerate() {
                 if let Some(size) = self.scalar_size(&parameter.ty)? {
-                    self.item(What::Parameter(index), 0, size)?;
+                    self.item(SegmentItemKind::Parameter(index), 0, size)?;
                 }
             }
         }
@@ -329,16 +329,16 @@ impl Cutter<'_> {
             let begins = self.begins[block.0 as usize].contains(&index);
             if begins || self.open.as_ref().is_some_and(|open| open.size > MAX_PAYLOAD) {
                 self.end(index);
-                self.begin(Kind::More, block, index);
+                self.begin(SegmentKind::More, block, index);
             }
             self.instruction(index, instruction)?;
             if splits(instruction) {
                 self.end(index + 1);
-                self.begin(Kind::AfterCall, block, index + 1);
+                self.begin(SegmentKind::AfterCall, block, index + 1);
                 self.frame(false)?;
                 if instruction.result.is_some() {
                     let size = self.value_size(&instruction.ty)?;
-                    self.item(What::Result, index, size)?;
+                    self.item(SegmentItemKind::Result, index, size)?;
                 }
             }
         }
@@ -346,7 +346,7 @@ impl Cutter<'_> {
         Ok(())
     }
 
-    fn begin(&mut self, kind: Kind, block: BlockId, first: usize) {
+    fn begin(&mut self, kind: SegmentKind, block: BlockId, first: usize) {
         self.open = Some(Segment { kind, block, first, end: first, items: Vec::new(), size: HEADER_SIZE });
     }
 
@@ -354,13 +354,13 @@ impl Cutter<'_> {
         self.segments.segments.extend(self.open.take().map(|open| Segment { end, ..open }));
     }
 
-    fn item(&mut self, what: What, instruction: usize, size: u64) -> Result<(), Unsupported> {
+    fn item(&mut self, what: SegmentItemKind, instruction: usize, size: u64) -> Result<(), Unsupported> {
         let size = u32::try_from(size).map_err(|_| Unsupported::new("a value of more than 4 GiB"))?;
         if size > MAX_PAYLOAD {
             return Err(Unsupported::new("a value too large to be recorded"));
         }
         if let Some(open) = &mut self.open {
-            open.items.push(Item { what, instruction, offset: open.size, size });
+            open.items.push(SegmentItem { what, instruction, offset: open.size, size });
             open.size += size;
         }
         Ok(())
@@ -368,7 +368,7 @@ impl Cutter<'_> {
 
     fn frame(&mut self, may_be_left_to: bool) -> Result<(), Unsupported> {
         let is_needed = self.segments.has_setjmp || (may_be_left_to && self.segments.has_pads);
-        if is_needed { self.item(What::Frame, 0, 8) } else { Ok(()) }
+        if is_needed { self.item(SegmentItemKind::Frame, 0, 8) } else { Ok(()) }
     }
 
     fn value_size(&self, ty: &Type) -> Result<u64, Unsupported> {
@@ -384,12 +384,12 @@ impl Cutter<'_> {
 
     /// An operand, unless it is known.
     fn operand(&mut self, index: usize, instruction: &Instruction, operand: usize) -> Result<(), Unsupported> {
-        let Operand { ty, value } = &instruction.operands[operand];
+        let TypedValue { ty, value } = &instruction.operands[operand];
         if self.segments.is_known(value) {
             return Ok(());
         }
         let size = self.value_size(ty)?;
-        self.item(What::Operand(operand), index, size)
+        self.item(SegmentItemKind::Operand(operand), index, size)
     }
 
     fn instruction(&mut self, index: usize, instruction: &Instruction) -> Result<(), Unsupported> {
@@ -420,7 +420,7 @@ impl Cutter<'_> {
 
     fn result(&mut self, index: usize, instruction: &Instruction) -> Result<(), Unsupported> {
         let size = self.value_size(&instruction.ty)?;
-        self.item(What::Result, index, size)
+        self.item(SegmentItemKind::Result, index, size)
     }
 
     fn call(

@@ -9,12 +9,12 @@ use std::collections::HashMap;
 use crate::flow::BlockId;
 use crate::instrument::debug::Debug;
 use crate::instrument::function::Function;
-use crate::instrument::instruction::{Instruction, Op, Value, ValueId};
+use crate::instrument::instruction::{Instruction, Op, OperandValue, ValueId};
 use crate::place::Place;
 
 /// A statement of a function.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Statement {
+pub struct FunctionStatement {
     /// Its block.
     pub block: BlockId,
     /// Its first instruction.
@@ -27,16 +27,16 @@ pub struct Statement {
 
 /// Where instructions are in the source: the first and the last place of a run.
 #[derive(Clone)]
-struct Run {
+struct StatementRun {
     first: usize,
     end: usize,
     places: Option<(Place, Place)>,
 }
 
 /// The statements of a function whose first `n_slots` instructions are its slots; the first statement is its entry.
-pub fn statements(function: &Function, n_slots: usize, debug: Debug<'_>) -> Vec<Statement> {
+pub fn statements(function: &Function, n_slots: usize, debug: Debug<'_>) -> Vec<FunctionStatement> {
     let entry_place = function.subprogram.and_then(|id| debug.function(id)).map(|(_, place)| place);
-    let entry = Statement { block: BlockId(0), first: 0, end: 0, place: entry_place };
+    let entry = FunctionStatement { block: BlockId(0), first: 0, end: 0, place: entry_place };
     let mut statements = vec![entry];
     for (number, block) in (0..).zip(&function.blocks) {
         let instructions = &block.instructions;
@@ -44,19 +44,19 @@ pub fn statements(function: &Function, n_slots: usize, debug: Debug<'_>) -> Vec<
         let mut uses: HashMap<ValueId, usize> = HashMap::new();
         for (index, instruction) in instructions.iter().enumerate() {
             for operand in &instruction.operands {
-                if let Value::Local(id) = operand.value {
+                if let OperandValue::Local(id) = operand.value {
                     uses.insert(id, index);
                 }
             }
         }
-        let mut runs: Vec<Run> = Vec::new();
-        let mut open: Option<Run> = None;
+        let mut runs: Vec<StatementRun> = Vec::new();
+        let mut open: Option<StatementRun> = None;
         let mut reach = 0;
         for (index, instruction) in instructions.iter().enumerate().skip(n_slots) {
             if is_nothing(instruction) {
                 continue;
             }
-            let run = open.get_or_insert(Run { first: index, end: index, places: None });
+            let run = open.get_or_insert(StatementRun { first: index, end: index, places: None });
             run.end = index + 1;
             let place = instruction.location.and_then(|location| debug.place(location)).filter(|place| place.line > 0);
             if let Some(place) = place {
@@ -71,7 +71,7 @@ pub fn statements(function: &Function, n_slots: usize, debug: Debug<'_>) -> Vec<
             }
         }
         runs.extend(open);
-        let mut merged: Vec<Run> = Vec::new();
+        let mut merged: Vec<StatementRun> = Vec::new();
         for run in runs {
             let joins = match (merged.last().and_then(|last| last.places.as_ref()), &run.places) {
                 (Some((_, last)), Some((first, _))) => last.file == first.file && first <= last,
@@ -99,7 +99,7 @@ pub fn statements(function: &Function, n_slots: usize, debug: Debug<'_>) -> Vec<
                 continue;
             }
             let place = run.places.map(|(first, _)| first);
-            statements.push(Statement { block: BlockId(number), first: run.first, end: run.end, place });
+            statements.push(FunctionStatement { block: BlockId(number), first: run.first, end: run.end, place });
         }
     }
     statements

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use crate::instrument::Unsupported;
-use crate::instrument::lex::Cursor;
+use crate::instrument::lex::TextCursor;
 
 /// A first-class type, or one of the few others that stand where types do.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -47,7 +47,7 @@ pub enum Type {
 /// The structures that a module names; `None` for one that is only declared.
 pub type NamedTypes = HashMap<Arc<str>, Option<Type>>;
 
-impl Cursor<'_> {
+impl TextCursor<'_> {
     /// Steps over a type.
     pub fn ty(&mut self) -> Result<Type, Unsupported> {
         let mut ty = match self.peek() {
@@ -145,11 +145,11 @@ mod tests {
 
     #[test]
     fn types_are_read_to_their_end() {
-        let mut cursor = Cursor::new("<{ i8, [2 x %struct.s], ptr }> x");
+        let mut cursor = TextCursor::new("<{ i8, [2 x %struct.s], ptr }> x");
         let fields = [Type::Int(8), Type::Array(2, Arc::new(Type::Named("struct.s".into()))), Type::Ptr];
         assert_eq!(cursor.ty().unwrap(), Type::Struct { is_packed: true, fields: fields.into() });
         assert_eq!(cursor.rest(), "x");
-        let mut cursor = Cursor::new("i32 (ptr, ...) @printf");
+        let mut cursor = TextCursor::new("i32 (ptr, ...) @printf");
         assert_eq!(cursor.ty().unwrap(), Type::Function(Arc::new(Type::Int(32)), [Type::Ptr].into(), true));
         assert_eq!(cursor.rest(), "@printf");
     }
@@ -157,7 +157,7 @@ mod tests {
     #[test]
     fn what_is_no_type_of_ours_is_said() {
         for text in ["i32*", "ptr addrspace(1)", "i0", "opaque", "[2 x", "{ i8", "token", ""] {
-            assert!(Cursor::new(text).ty().is_err(), "{text}");
+            assert!(TextCursor::new(text).ty().is_err(), "{text}");
         }
     }
 }

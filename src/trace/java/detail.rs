@@ -1,12 +1,12 @@
 //! All facts about some steps, and the chain of steps from which a value comes.
 
 use crate::TraceError;
-use crate::detail::{Access, Answer, Asked, Detail, Named, Outside, Standing, What as Neutral};
-use crate::instrument::java::code::Variable;
+use crate::detail::{Access, Asked, Detail, NamedAddress, OriginAnswer, Outside, StepStanding, UsedThing as Neutral};
+use crate::instrument::java::code::SourceVariable;
 use crate::instrument::java::descriptor::result_type;
-use crate::java::input::Reader;
-use crate::java::machine::{Callee, Frame, Location, Machine, Value, Watch, What};
-use crate::java::player::Player;
+use crate::java::input::JavaInputReader;
+use crate::java::machine::{JavaFrame, JavaMachine, JavaUse, JavaValue, MethodCallee, ValueLocation, Watch};
+use crate::java::player::JavaPlayer;
 use crate::java::text;
 use crate::step::Step;
 use std::collections::{BTreeSet, HashMap};
@@ -16,10 +16,10 @@ use std::sync::Arc;
 const MAX_ACCESSES: usize = 200;
 
 /// Where the current step of an activation is in the source.
-pub fn standing(frame: &Frame) -> Standing {
+pub fn standing(frame: &JavaFrame) -> StepStanding {
     let place = frame.place();
     let n_in_line = frame.method.places.iter().skip(1).filter(|other| other.line == place.line).count();
-    Standing {
+    StepStanding {
         step: frame.step,
         function: Arc::clone(&frame.method.function),
         place: Some(place.clone()).filter(|place| place.line != 0),
@@ -29,7 +29,7 @@ pub fn standing(frame: &Frame) -> Standing {
 }
 
 /// The facts that are known when a step begins.
-fn begun(machine: &Machine, frame: &Frame) -> Detail {
+fn begun(machine: &JavaMachine, frame: &JavaFrame) -> Detail {
     let mut stack = Vec::new();
     let mut caller = frame.caller;
     for below in machine.frames().iter().rev() {
@@ -46,11 +46,11 @@ fn begun(machine: &Machine, frame: &Frame) -> Detail {
     }
 }
 
-fn access(machine: &Machine, frame: &Frame, location: Location, value: Value) -> Access {
+fn access(machine: &JavaMachine, frame: &JavaFrame, location: ValueLocation, value: JavaValue) -> Access {
     let name = text::name(machine, frame, location);
     let is_before = value.maker == Step::START;
     Access {
-        named: Named { name: name.text, value: Some(text::value(machine, &name.descriptor, value)) },
+        named: NamedAddress { name: name.text, value: Some(text::value(machine, &name.descriptor, value)) },
         makers: BTreeSet::from([value.maker]),
         origin: is_before.then(|| "not set by code that is recorded".to_owned()),
         ..Access::default()
@@ -59,7 +59,7 @@ fn access(machine: &Machine, frame: &Frame, location: Location, value: Value) ->
 
 /// Collects the facts about some steps.
 #[derive(Default)]
-pub struct Focus<'f> {
+pub struct JavaFocus<'f> {
     steps: &'f [Step],
     /// The number of these that have begun.
     n_begun: usize,
@@ -69,10 +69,10 @@ pub struct Focus<'f> {
     /// The steps that have not ended.
     open: Vec<(u64, Step)>,
     n_steps: u32,
-    inputs: Reader,
+    inputs: JavaInputReader,
 }
 
-impl<'f> Focus<'f> {
+impl<'f> JavaFocus<'f> {
     /// Of steps, ascending, as far as the facts are known before `until`.
     pub fn new(steps: &'f [Step], until: Step) -> Self {
         Self { steps, until, ..Self::default() }
@@ -98,8 +98,8 @@ fn note(accesses: &mut Vec<Access>, access: Access) {
     }
 }
 
-impl Watch for Focus<'_> {
-    fn step(&mut self, machine: &Machine, frame: &Frame) {
+impl Watch for JavaFocus<'_> {
+    fn step(&mut self, machine: &JavaMachine, frame: &JavaFrame) {
         self.n_steps = frame.step.0;
         self.close(frame.number);
         if self.steps.get(self.n_begun) == Some(&frame.step) {
@@ -109,33 +109,40 @@ impl Watch for Focus<'_> {
         }
     }
 
-    fn uses(&mut self, user: Step, maker: Step, what: What) {
+    fn uses(&mut self, user: Step, maker: Step, what: JavaUse) {
         let what = match what {
-            What::Place(_) => return,
-            What::Temporary | What::Exception => Neutral::Temporary,
-            What::Arguments => Neutral::Arguments,
-            What::Returned => Neutral::Returned,
+            JavaUse::Place(_) => return,
+            JavaUse::Temporary | JavaUse::Exception => Neutral::Temporary,
+            JavaUse::Arguments => Neutral::Arguments,
+            JavaUse::Returned => Neutral::Returned,
         };
         if let Some(detail) = self.of(user) {
             detail.uses.insert((maker, what));
         }
     }
 
-    fn reads(&mut self, machine: &Machine, frame: &Frame, location: Location, value: Value) {
+    fn reads(&mut self, machine: &JavaMachine, frame: &JavaFrame, location: ValueLocation, value: JavaValue) {
         self.inputs.reads(machine, frame, location, value);
         if let Some(detail) = self.of(frame.step) {
             note(&mut detail.reads, access(machine, frame, location, value));
         }
     }
 
-    fn writes(&mut self, machine: &Machine, frame: &Frame, location: Location, value: Value) {
+    fn writes(&mut self, machine: &JavaMachine, frame: &JavaFrame, location: ValueLocation, value: JavaValue) {
         self.inputs.writes(machine, frame, location, value);
         if let Some(detail) = self.of(frame.step) {
             note(&mut detail.writes, access(machine, frame, location, value));
         }
     }
 
-    fn called(&mut self, machine: &Machine, frame: &Frame, callee: &Callee, given: &[Value], result: Option<Value>) {
+    fn called(
+        &mut self,
+        machine: &JavaMachine,
+        frame: &JavaFrame,
+        callee: &MethodCallee,
+        given: &[JavaValue],
+        result: Option<JavaValue>,
+    ) {
         let n_before = self.inputs.n_reads();
         self.inputs.called(machine, frame, callee, given, result);
         let is_input = self.inputs.n_reads() > n_before;
@@ -144,7 +151,7 @@ impl Watch for Focus<'_> {
             return;
         }
         let (arguments, name) = call(machine, callee, given);
-        let shown = |value: Value| text::value(machine, result_type(&callee.member.descriptor), value);
+        let shown = |value: JavaValue| text::value(machine, result_type(&callee.member.descriptor), value);
         detail.calls.push(Outside {
             name: Some(name),
             arguments,
@@ -156,7 +163,7 @@ impl Watch for Focus<'_> {
         });
     }
 
-    fn leaves(&mut self, machine: &Machine, frame: &Frame, _is_return: bool, result: Option<Value>) {
+    fn leaves(&mut self, machine: &JavaMachine, frame: &JavaFrame, _is_return: bool, result: Option<JavaValue>) {
         let descriptor = result_type(&frame.method.descriptor);
         if let (Some(result), Some(detail)) = (result, self.of(frame.step)) {
             detail.returned = Some(text::value(machine, descriptor, result));
@@ -170,8 +177,8 @@ impl Watch for Focus<'_> {
 }
 
 /// A call for people: its arguments, and its name: `list.add`, `Math.max`, `new ArrayList`.
-pub fn call(machine: &Machine, callee: &Callee, given: &[Value]) -> (Vec<String>, Arc<str>) {
-    let signature = crate::instrument::java::descriptor::Signature::of(&callee.member.descriptor);
+pub fn call(machine: &JavaMachine, callee: &MethodCallee, given: &[JavaValue]) -> (Vec<String>, Arc<str>) {
+    let signature = crate::instrument::java::descriptor::MethodTypes::of(&callee.member.descriptor);
     let types = signature.map(|signature| signature.parameters).unwrap_or_default();
     let (object, rest) = given.split_at(usize::from(callee.has_object).min(given.len()));
     let arguments =
@@ -189,7 +196,7 @@ pub fn call(machine: &Machine, callee: &Callee, given: &[Value]) -> (Vec<String>
 }
 
 /// The name of a called method with its class: `Math.max`, `List.add`, `new ArrayList`.
-pub fn call_name(callee: &Callee) -> Arc<str> {
+pub fn call_name(callee: &MethodCallee) -> Arc<str> {
     let class = text::simple(&callee.member.class);
     if callee.is_constructor() {
         format!("new {class}").into()
@@ -201,24 +208,24 @@ pub fn call_name(callee: &Callee) -> Arc<str> {
 /// All facts about some steps; see [`Execution::details`](crate::execution::Execution::details).
 ///
 /// Cost: plays the trace up to the end of the last of them.
-pub fn details(player: &mut Player, steps: &[Step], until: Step) -> Result<Vec<Detail>, TraceError> {
-    let mut focus = Focus::new(steps, until);
+pub fn details(player: &mut JavaPlayer, steps: &[Step], until: Step) -> Result<Vec<Detail>, TraceError> {
+    let mut focus = JavaFocus::new(steps, until);
     player.replay(&mut focus)?;
     Ok(focus.end())
 }
 
 /// A variable or a part of one: `x`, `this.count`, `a[2].next`; also `count` and `Main.limit` where no variable has the name.
-fn variable(machine: &Machine, frame: &Frame, path: &str) -> Option<Access> {
+fn variable(machine: &JavaMachine, frame: &JavaFrame, path: &str) -> Option<Access> {
     let (mut location, mut rest) = root(machine, frame, path)?;
     let mut held = match location {
-        Location::Local(local) => frame.locals.get(usize::from(local)).copied()?,
+        ValueLocation::Local(local) => frame.locals.get(usize::from(local)).copied()?,
         _ => machine.memory.get(location)?,
     };
     while !rest.is_empty() {
         let object = held.object().filter(|object| *object != 0)?;
         let (part, after) = rest.split_at(end_of_part(rest));
         location = match part.strip_prefix('[').and_then(|part| part.strip_suffix(']')) {
-            Some(index) => Location::Element(object, index.parse().ok()?),
+            Some(index) => ValueLocation::Element(object, index.parse().ok()?),
             None => machine.memory.field_named(object, &part[1..], &machine.program)?,
         };
         held = machine.memory.get(location)?;
@@ -233,15 +240,15 @@ fn end_of_part(parts: &str) -> usize {
 }
 
 /// The place that a path begins with, and the rest of the path: a variable, a field of `this`, or a static field.
-fn root<'p>(machine: &Machine, frame: &Frame, path: &'p str) -> Option<(Location, &'p str)> {
+fn root<'p>(machine: &JavaMachine, frame: &JavaFrame, path: &'p str) -> Option<(ValueLocation, &'p str)> {
     let (first, rest) = path.split_at(path.find(['.', '[']).unwrap_or(path.len()));
-    let visible = |variable: &&Variable| &*variable.name == first && variable.visible.contains(&frame.at);
+    let visible = |variable: &&SourceVariable| &*variable.name == first && variable.visible.contains(&frame.at);
     if let Some(variable) = frame.method.variables.iter().find(visible) {
-        return Some((Location::Local(variable.local), rest));
+        return Some((ValueLocation::Local(variable.local), rest));
     }
     if !frame.method.is_static {
         if first == "this" {
-            return Some((Location::Local(0), rest));
+            return Some((ValueLocation::Local(0), rest));
         }
         let this = frame.locals.first()?.object()?;
         if let Some(field) = machine.memory.field_named(this, first, &machine.program) {
@@ -250,7 +257,7 @@ fn root<'p>(machine: &Machine, frame: &Frame, path: &'p str) -> Option<(Location
     }
     let set = |name: &str, is_of: &dyn Fn(&str) -> bool| {
         let fields = machine.program.fields_named(name).filter(|field| is_of(&machine.program.field(*field).class));
-        fields.map(Location::Static).find(|location| machine.memory.get(*location).is_some())
+        fields.map(ValueLocation::Static).find(|location| machine.memory.get(*location).is_some())
     };
     if let Some(field) = set(first, &|class| class == &*frame.method.class) {
         return Some((field, rest));
@@ -263,7 +270,7 @@ fn root<'p>(machine: &Machine, frame: &Frame, path: &'p str) -> Option<(Location
 }
 
 /// A variable before a step, or the answer that there is none.
-pub fn asked(player: &mut Player, (step, path): (Step, &str)) -> Result<Asked, TraceError> {
+pub fn asked(player: &mut JavaPlayer, (step, path): (Step, &str)) -> Result<Asked, TraceError> {
     let mut found = None;
     player.look_from(step, |machine, frame| {
         if frame.step == step {
@@ -272,6 +279,6 @@ pub fn asked(player: &mut Player, (step, path): (Step, &str)) -> Result<Asked, T
         }
         frame.step < step
     })?;
-    let Some((standing, asked, names)) = found else { return Ok(Err(Answer::NoStep)) };
-    Ok(asked.map(|asked| (standing, asked)).ok_or(Answer::NoVariable(names)))
+    let Some((standing, asked, names)) = found else { return Ok(Err(OriginAnswer::NoStep)) };
+    Ok(asked.map(|asked| (standing, asked)).ok_or(OriginAnswer::NoVariable(names)))
 }

@@ -2,17 +2,17 @@
 
 use crate::TraceError;
 use crate::execution::execution;
-use crate::input::Entry;
-use crate::java::player::Player;
+use crate::input::InputEntry;
+use crate::java::player::JavaPlayer;
 use crate::java::{detail, input, output, relevant, stat, statements, tree, uses};
-use crate::output::Place as Byte;
+use crate::output::OutputByte as Byte;
 use crate::place::Place;
-use crate::slice::Part;
+use crate::slice::UsedPart;
 use crate::statements::Initial;
 use crate::step::{Step, Steps};
 use std::ops::Range;
 
-execution! { Player {
+execution! { JavaPlayer {
     fn n_steps(&mut self) -> Result<u32, TraceError> {
         Self::n_steps(self)
     }
@@ -26,12 +26,12 @@ execution! { Player {
         Ok(Vec::new())
     }
 
-    fn entering(&mut self, entries: &[&Entry], range: Option<&Range<u64>>) -> Result<Vec<Step>, TraceError> {
+    fn entering(&mut self, entries: &[&InputEntry], range: Option<&Range<u64>>) -> Result<Vec<Step>, TraceError> {
         Ok(input::entering(entries, range))
     }
 
     /// Not known: the library joins texts.
-    fn part(&mut self, _place: Byte) -> Result<Option<Part>, TraceError> {
+    fn part(&mut self, _place: Byte) -> Result<Option<UsedPart>, TraceError> {
         Ok(None)
     }
 

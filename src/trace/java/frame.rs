@@ -3,9 +3,9 @@
 use crate::flow::BlockId;
 use crate::index::Index;
 use crate::instrument::java::operation::Operation;
-use crate::instrument::java::sites::{Probe, Site};
-use crate::java::method::{Method, NONE, Operand};
-use crate::java::value::Value;
+use crate::instrument::java::sites::{Site, SiteProbe};
+use crate::java::method::{MachineMethod, MethodOperand, NONE};
+use crate::java::value::JavaValue;
 use crate::place::Place;
 use crate::regions::Regions;
 use crate::step::Step;
@@ -14,17 +14,17 @@ use std::sync::Arc;
 /// An activation of a method.
 #[expect(clippy::struct_excessive_bools, reason = "they are independent facts")]
 #[derive(Debug, Clone)]
-pub struct Frame {
+pub struct JavaFrame {
     /// Its number in the process, from 1.
     pub number: u64,
     /// The method.
-    pub method: Arc<Method>,
+    pub method: Arc<MachineMethod>,
     /// The next instruction.
     pub at: u32,
     /// The locals.
-    pub locals: Vec<Value>,
+    pub locals: Vec<JavaValue>,
     /// The stack; a `long` or `double` has two slots, of which the first holds it.
-    pub stack: Vec<Value>,
+    pub stack: Vec<JavaValue>,
     /// The open decisions.
     pub regions: Regions,
     /// The current step.
@@ -46,7 +46,7 @@ pub struct Frame {
     /// The block of the last instruction that ran.
     pub block: Option<BlockId>,
     /// What the call was given that has begun and has not come back.
-    pub pending: Option<Vec<Value>>,
+    pub pending: Option<Vec<JavaValue>>,
     /// The last step of a recorded method that came back to this call, and whether the call named that method.
     pub returned: Option<(Step, bool)>,
 }
@@ -62,10 +62,10 @@ pub enum Fit {
     Not,
 }
 
-impl Frame {
+impl JavaFrame {
     /// A new activation.
-    pub fn new(number: u64, method: Arc<Method>, base: Index) -> Self {
-        let locals = vec![Value::UNKNOWN; usize::from(method.n_locals)];
+    pub fn new(number: u64, method: Arc<MachineMethod>, base: Index) -> Self {
+        let locals = vec![JavaValue::UNKNOWN; usize::from(method.n_locals)];
         let is_waiting = method.is_announced[0];
         Self {
             number,
@@ -111,7 +111,7 @@ impl Frame {
     }
 
     /// The instructions from the present one on up to the stop.
-    fn until_stop(&self) -> impl Iterator<Item = (&Operation, &Operand)> {
+    fn until_stop(&self) -> impl Iterator<Item = (&Operation, &MethodOperand)> {
         let stop = self.stop();
         let first = (stop != NONE).then_some(self.at);
         let way = std::iter::successors(first, move |at| {
@@ -145,7 +145,8 @@ impl Frame {
 
     /// Whether an instruction up to the stop, which records nothing, can throw an exception.
     pub fn may_throw(&self) -> bool {
-        self.until_stop().any(|(operation, operand)| operation.may_throw() && !matches!(operand, Operand::Number(..)))
+        self.until_stop()
+            .any(|(operation, operand)| operation.may_throw() && !matches!(operand, MethodOperand::Number(..)))
     }
 
     /// Whether an instruction up to the stop can make the machine initialise a class.
@@ -160,7 +161,7 @@ impl Frame {
     /// extended, or one in which that moment is not known.
     pub fn is_unguarded(&self) -> bool {
         let mut sites = self.method.sites.iter();
-        sites.clone().all(|site| site.probe != Probe::Leave)
+        sites.clone().all(|site| site.probe != SiteProbe::Leave)
             || sites.find(|site| site.probe.is_constructed()).is_some_and(|site| self.at <= site.instruction)
     }
 

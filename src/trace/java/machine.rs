@@ -14,19 +14,19 @@
 use crate::TraceError;
 use crate::flow::BlockId;
 use crate::index::{Index, Keys};
-use crate::instrument::java::descriptor::Kind;
+use crate::instrument::java::descriptor::ValueKind;
 use crate::instrument::java::operation::Operation;
-use crate::instrument::java::sites::{Probe, Site};
+use crate::instrument::java::sites::{Site, SiteProbe};
 use crate::java::frame::Fit;
-pub use crate::java::frame::Frame;
-pub use crate::java::memory::Location;
-use crate::java::memory::Memory;
-pub use crate::java::method::Callee;
-use crate::java::method::{Method, NONE, Operand};
-use crate::java::objects::Objects;
-use crate::java::program::Program;
-use crate::java::streams::Record;
-pub use crate::java::value::Value;
+pub use crate::java::frame::JavaFrame;
+use crate::java::memory::ObjectMemory;
+pub use crate::java::memory::ValueLocation;
+pub use crate::java::method::MethodCallee;
+use crate::java::method::{MachineMethod, MethodOperand, NONE};
+use crate::java::objects::JavaObjects;
+use crate::java::program::JavaProgram;
+use crate::java::streams::StreamRecord;
+pub use crate::java::value::JavaValue;
 use crate::step::Step;
 use crate::watch::watch;
 use std::collections::{BTreeMap, HashMap};
@@ -39,9 +39,9 @@ mod tests;
 
 /// What a step used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum What {
+pub enum JavaUse {
     /// What was at a place.
-    Place(Location),
+    Place(ValueLocation),
     /// A value that another step left on the stack.
     Temporary,
     /// The arguments of the call.
@@ -57,31 +57,31 @@ watch! {
     /// machine has those below it.
     pub trait Watch {
         /// A step begins.
-        fn step(&mut self, machine: &Machine, frame: &Frame);
+        fn step(&mut self, machine: &JavaMachine, frame: &JavaFrame);
         /// A step uses what another one made.
-        fn uses(&mut self, user: Step, maker: Step, what: What);
+        fn uses(&mut self, user: Step, maker: Step, what: JavaUse);
         /// A step takes a value that another one left on the stack.
-        fn takes(&mut self, frame: &Frame, value: Value, kind: Kind);
+        fn takes(&mut self, frame: &JavaFrame, value: JavaValue, kind: ValueKind);
         /// A step has read a value.
-        fn reads(&mut self, machine: &Machine, frame: &Frame, location: Location, value: Value);
+        fn reads(&mut self, machine: &JavaMachine, frame: &JavaFrame, location: ValueLocation, value: JavaValue);
         /// A step has written a value.
-        fn writes(&mut self, machine: &Machine, frame: &Frame, location: Location, value: Value);
+        fn writes(&mut self, machine: &JavaMachine, frame: &JavaFrame, location: ValueLocation, value: JavaValue);
         /// A decision goes to an instruction; what it compares is still on the stack.
-        fn decides(&mut self, machine: &Machine, frame: &Frame, way: u32);
+        fn decides(&mut self, machine: &JavaMachine, frame: &JavaFrame, way: u32);
         /// The frame is new.
-        fn enters(&mut self, machine: &Machine, frame: &Frame);
+        fn enters(&mut self, machine: &JavaMachine, frame: &JavaFrame);
         /// The frame is left, by `return` if so, and with this result.
-        fn leaves(&mut self, machine: &Machine, frame: &Frame, is_return: bool, result: Option<Value>);
+        fn leaves(&mut self, machine: &JavaMachine, frame: &JavaFrame, is_return: bool, result: Option<JavaValue>);
         /// A method that is not recorded came back, or the process ended in it.
-        fn called(&mut self, machine: &Machine, frame: &Frame, callee: &Callee, given: &[Value], result: Option<Value>);
+        fn called(&mut self, machine: &JavaMachine, frame: &JavaFrame, callee: &MethodCallee, given: &[JavaValue], result: Option<JavaValue>);
         /// The current step threw an exception, or a call in it did.
         ///
         /// - `exception`: not known unless a `throw` threw it.
-        fn throws(&mut self, machine: &Machine, frame: &Frame, exception: Value);
+        fn throws(&mut self, machine: &JavaMachine, frame: &JavaFrame, exception: JavaValue);
         /// The exception of the last [`throws`](Self::throws), where only a record behind it tells which one that was.
-        fn threw(&mut self, machine: &Machine, exception: Value);
+        fn threw(&mut self, machine: &JavaMachine, exception: JavaValue);
         /// An exception was caught.
-        fn catches(&mut self, machine: &Machine, frame: &Frame, exception: Value);
+        fn catches(&mut self, machine: &JavaMachine, frame: &JavaFrame, exception: JavaValue);
     }
 }
 
@@ -89,7 +89,7 @@ watch! {
 #[derive(Debug, Clone, Default)]
 pub struct Thread {
     /// The activations.
-    pub frames: Vec<Box<Frame>>,
+    pub frames: Vec<Box<JavaFrame>>,
     /// The step that threw the last exception.
     threw: Option<Step>,
     /// By the key of a method: how often code that is not recorded called it first in the thread.
@@ -110,18 +110,18 @@ impl Thread {
 }
 
 /// A process.
-pub struct Machine {
+pub struct JavaMachine {
     /// The classes.
-    pub program: Program,
+    pub program: JavaProgram,
     /// The thread of the last record.
     pub thread: u32,
     current: Thread,
     /// The other threads, by their numbers.
     others: BTreeMap<u32, Thread>,
     /// What objects hold.
-    pub memory: Memory,
+    pub memory: ObjectMemory,
     /// The objects.
-    pub objects: Arc<Objects>,
+    pub objects: Arc<JavaObjects>,
     /// The steps that have begun.
     pub n_steps: u32,
     /// The activations that have begun.
@@ -146,11 +146,11 @@ pub struct Machine {
 
 /// A process at some point of its run, without what is the same in all of it.
 #[derive(Debug, Clone)]
-pub struct Moment {
+pub struct JavaMoment {
     thread: u32,
     current: Thread,
     others: BTreeMap<u32, Thread>,
-    memory: Memory,
+    memory: ObjectMemory,
     /// The steps that had begun.
     pub n_steps: u32,
     n_frames: u64,
@@ -164,15 +164,15 @@ const MAX_DEPTH: usize = 10_000_000;
 /// Marks the bits of a new object before its constructor has run.
 const NEW: u64 = 1 << 63;
 
-impl Machine {
+impl JavaMachine {
     /// A process before its first record.
-    pub fn new(program: Program, objects: Arc<Objects>) -> Self {
+    pub fn new(program: JavaProgram, objects: Arc<JavaObjects>) -> Self {
         Self {
             program,
             thread: 0,
             current: Thread::default(),
             others: BTreeMap::new(),
-            memory: Memory::default(),
+            memory: ObjectMemory::default(),
             objects,
             n_steps: 0,
             n_frames: 0,
@@ -191,20 +191,20 @@ impl Machine {
     pub fn rewind(&mut self) {
         self.current = Thread::default();
         self.others.clear();
-        self.memory = Memory::default();
+        self.memory = ObjectMemory::default();
         (self.thread, self.n_steps, self.n_frames, self.n_records, self.n_unwound, self.n_new) = (0, 0, 0, 0, 0, 0);
         (self.n_reads, self.n_other, self.n_reached, self.n_derived, self.n_wrong) = (0, 0, 0, 0, 0);
     }
 
     /// The process between two records.
-    pub fn moment(&self) -> Moment {
+    pub fn moment(&self) -> JavaMoment {
         let Self { n_steps, n_frames, n_records, n_new, .. } = *self;
         let (current, others, memory) = (self.current.clone(), self.others.clone(), self.memory.clone());
-        Moment { thread: self.thread, current, others, memory, n_steps, n_frames, n_records, n_new }
+        JavaMoment { thread: self.thread, current, others, memory, n_steps, n_frames, n_records, n_new }
     }
 
     /// Goes to a moment of the same process. What is counted for [`Stat`](crate::stat::Stat) begins there.
-    pub fn go_to(&mut self, moment: Moment) {
+    pub fn go_to(&mut self, moment: JavaMoment) {
         self.rewind();
         (self.thread, self.current, self.others) = (moment.thread, moment.current, moment.others);
         self.memory = moment.memory;
@@ -215,7 +215,7 @@ impl Machine {
     /// Takes a record.
     ///
     /// Errors: no activation can have written it.
-    pub fn take(&mut self, record: Record, watch: &mut dyn Watch) -> Result<(), TraceError> {
+    pub fn take(&mut self, record: StreamRecord, watch: &mut dyn Watch) -> Result<(), TraceError> {
         if record.thread != self.thread {
             self.settle(watch);
             self.switch(record.thread);
@@ -224,14 +224,14 @@ impl Machine {
         let (method, index) = self.program.site(record.site)?;
         let site = method.sites[index];
         match site.probe {
-            Probe::Enter => self.enter(method, watch),
-            Probe::Parameter(kind, local) => {
+            SiteProbe::Enter => self.enter(method, watch),
+            SiteProbe::Parameter(kind, local) => {
                 self.parameter(&method, (kind, local), record.payload, watch);
                 Ok(())
             }
-            Probe::Handler => self.catch(&method, site.instruction, record.payload, watch),
-            Probe::Leave => self.leave(&method, record.payload, watch),
-            Probe::Block | Probe::Monitor | Probe::This | Probe::Constructed | Probe::Value(_) => {
+            SiteProbe::Handler => self.catch(&method, site.instruction, record.payload, watch),
+            SiteProbe::Leave => self.leave(&method, record.payload, watch),
+            SiteProbe::Block | SiteProbe::Monitor | SiteProbe::This | SiteProbe::Constructed | SiteProbe::Value(_) => {
                 self.reach(&method, index, record.payload, watch)
             }
         }
@@ -270,7 +270,7 @@ impl Machine {
             if thread != self.thread {
                 self.switch(thread);
             }
-            while self.frame().is_some_and(Frame::returns)
+            while self.frame().is_some_and(JavaFrame::returns)
                 && let Some(mut frame) = self.pop()
             {
                 let stop = frame.stop();
@@ -285,12 +285,12 @@ impl Machine {
     }
 
     /// Begins the call that a method made last, if no record says that it came back.
-    fn begin_last_call(&mut self, frame: &mut Frame, watch: &mut dyn Watch) {
+    fn begin_last_call(&mut self, frame: &mut JavaFrame, watch: &mut dyn Watch) {
         let (stop, method) = (frame.stop(), Arc::clone(&frame.method));
         if frame.pending.is_some() || frame.is_waiting || stop == NONE {
             return;
         }
-        let Operand::Call(callee) = &method.operands[stop as usize] else { return };
+        let MethodOperand::Call(callee) = &method.operands[stop as usize] else { return };
         while frame.at != stop && !self.throws(frame) {
             self.begin(frame, watch);
             self.run(&method, frame, watch);
@@ -309,26 +309,26 @@ impl Machine {
         self.current.threw
     }
 
-    fn pop(&mut self) -> Option<Box<Frame>> {
+    fn pop(&mut self) -> Option<Box<JavaFrame>> {
         self.current.frames.pop()
     }
 
-    fn push(&mut self, frame: Box<Frame>) {
+    fn push(&mut self, frame: Box<JavaFrame>) {
         self.current.frames.push(frame);
     }
 
     /// The last activation of the current thread, between two records.
-    pub fn frame(&self) -> Option<&Frame> {
+    pub fn frame(&self) -> Option<&JavaFrame> {
         self.current.frames.last().map(Box::as_ref)
     }
 
     /// The frames of the current thread; while a record is taken, those below the current one.
-    pub fn frames(&self) -> &[Box<Frame>] {
+    pub fn frames(&self) -> &[Box<JavaFrame>] {
         &self.current.frames
     }
 
     /// A method was entered.
-    fn enter(&mut self, method: Arc<Method>, watch: &mut dyn Watch) -> Result<(), TraceError> {
+    fn enter(&mut self, method: Arc<MachineMethod>, watch: &mut dyn Watch) -> Result<(), TraceError> {
         if self.frames().len() >= MAX_DEPTH {
             return Err(TraceError::Damaged("activations without an end"));
         }
@@ -345,7 +345,7 @@ impl Machine {
                 && !is_initialiser
                 && frame.pending.is_none()
                 && !frame.is_waiting
-                && let Operand::Call(call) = &frame.method.operands[stop as usize]
+                && let MethodOperand::Call(call) = &frame.method.operands[stop as usize]
             {
                 let call = Arc::clone(call);
                 self.go(&mut frame, stop, watch);
@@ -353,7 +353,7 @@ impl Machine {
                 frame.pending = Some(given);
             }
             if frame.pending.is_some()
-                && let Some(Operand::Call(callee)) = frame.method.operands.get(frame.at as usize)
+                && let Some(MethodOperand::Call(callee)) = frame.method.operands.get(frame.at as usize)
             {
                 let member = &callee.member;
                 is_direct = member.name == method.name
@@ -369,7 +369,7 @@ impl Machine {
         self.current.threw = None;
         let base = base.unwrap_or_else(|| self.current.root(self.thread, method.keys.function));
         self.n_frames += 1;
-        let mut frame = Box::new(Frame::new(self.n_frames, method, base));
+        let mut frame = Box::new(JavaFrame::new(self.n_frames, method, base));
         (frame.caller, frame.is_direct) = (caller, is_direct);
         self.n_steps += 1;
         (frame.step, frame.entry) = (Step(self.n_steps), Step(self.n_steps));
@@ -377,13 +377,13 @@ impl Machine {
         watch.enters(self, &frame);
         watch.step(self, &frame);
         if caller != Step::START && !is_initialiser {
-            watch.uses(frame.step, caller, What::Arguments);
+            watch.uses(frame.step, caller, JavaUse::Arguments);
         }
         // A constructor has its object from the caller, who has not got its number yet.
         if &*frame.method.name == "<init>" {
             let object = self.frames().last().and_then(|below| below.pending.as_ref()?.first().copied());
             if let (Some(object), Some(local)) = (object.filter(|_| is_direct), frame.locals.first_mut()) {
-                *local = Value { maker: frame.entry, ..object };
+                *local = JavaValue { maker: frame.entry, ..object };
             }
         }
         self.push(frame);
@@ -391,10 +391,10 @@ impl Machine {
     }
 
     /// A parameter of the method that was just entered.
-    fn parameter(&mut self, method: &Method, (kind, local): (Kind, u16), bits: u64, watch: &mut dyn Watch) {
+    fn parameter(&mut self, method: &MachineMethod, (kind, local): (ValueKind, u16), bits: u64, watch: &mut dyn Watch) {
         let Some(mut frame) = self.pop() else { return };
         if frame.method.number == method.number && !frame.is_begun {
-            let value = Value::of(bits, frame.entry);
+            let value = JavaValue::of(bits, frame.entry);
             if frame.is_direct && local == 0 && !method.is_static {
                 // A method of the library may call one of the same name, of another object.
                 let object = self.frames().last().and_then(|below| below.pending.as_ref()?.first().copied());
@@ -409,23 +409,24 @@ impl Machine {
             if let Some(slot) = frame.locals.get_mut(usize::from(local)) {
                 *slot = value;
             }
-            if kind == Kind::Reference && !frame.is_direct {
+            if kind == ValueKind::Reference && !frame.is_direct {
                 let giver = value.object().and_then(|object| self.memory.giver(object));
                 if let Some(giver) = giver {
-                    watch.uses(frame.step, giver, What::Arguments);
+                    watch.uses(frame.step, giver, JavaUse::Arguments);
                 }
             }
-            watch.writes(self, &frame, Location::Local(local), value);
+            watch.writes(self, &frame, ValueLocation::Local(local), value);
         }
         self.push(frame);
     }
 
     /// What the caller gave for a local of a method that it called itself.
-    fn argument(&self, method: &Method, local: u16) -> Option<Value> {
+    fn argument(&self, method: &MachineMethod, local: u16) -> Option<JavaValue> {
         let below = self.frames().last()?;
-        let Operand::Call(callee) = below.method.operands.get(below.at as usize)? else { return None };
+        let MethodOperand::Call(callee) = below.method.operands.get(below.at as usize)? else { return None };
         let mut at = 0;
-        let kinds = (!method.is_static).then_some(Kind::Reference).into_iter().chain(callee.parameters.iter().copied());
+        let kinds =
+            (!method.is_static).then_some(ValueKind::Reference).into_iter().chain(callee.parameters.iter().copied());
         let mut begins = kinds.map(|kind| {
             at += kind.n_slots();
             at - kind.n_slots()
@@ -437,7 +438,7 @@ impl Machine {
     /// A record that follows in the code of an activation.
     fn reach(
         &mut self,
-        method: &Arc<Method>,
+        method: &Arc<MachineMethod>,
         index: usize,
         payload: u64,
         watch: &mut dyn Watch,
@@ -472,14 +473,14 @@ impl Machine {
     }
 
     /// Whether there is an activation of a method.
-    fn has(&self, method: &Method) -> bool {
+    fn has(&self, method: &MachineMethod) -> bool {
         self.frames().iter().any(|frame| frame.method.number == method.number)
     }
 
     /// Ends the activations above the last one of a method, because of an exception.
     ///
     /// Errors: there is none of it.
-    fn unwind(&mut self, method: &Method, watch: &mut dyn Watch) -> Result<Box<Frame>, TraceError> {
+    fn unwind(&mut self, method: &MachineMethod, watch: &mut dyn Watch) -> Result<Box<JavaFrame>, TraceError> {
         if !self.has(method) {
             return Err(TraceError::Damaged("an exception in no activation"));
         }
@@ -507,12 +508,12 @@ impl Machine {
     ///
     /// If there is none of it, the exception came while the method was entered, before a record said so: `Thread.stop` can do
     /// that.
-    fn leave(&mut self, method: &Method, exception: u64, watch: &mut dyn Watch) -> Result<(), TraceError> {
+    fn leave(&mut self, method: &MachineMethod, exception: u64, watch: &mut dyn Watch) -> Result<(), TraceError> {
         if !self.has(method) {
             return Ok(());
         }
         let frame = self.unwind(method, watch)?;
-        watch.threw(self, Value::of(exception, self.threw().unwrap_or(frame.step)));
+        watch.threw(self, JavaValue::of(exception, self.threw().unwrap_or(frame.step)));
         self.leave_by_exception(&frame, watch);
         Ok(())
     }
@@ -520,7 +521,7 @@ impl Machine {
     /// An exception handler was entered.
     fn catch(
         &mut self,
-        method: &Arc<Method>,
+        method: &Arc<MachineMethod>,
         begin: u32,
         exception: u64,
         watch: &mut dyn Watch,
@@ -528,7 +529,7 @@ impl Machine {
         let mut frame = self.unwind(method, watch)?;
         let threw = self.current.threw.take().unwrap_or(frame.step);
         frame.stack.clear();
-        let value = Value::of(exception, threw);
+        let value = JavaValue::of(exception, threw);
         frame.stack.push(value);
         let blocks = &frame.method.blocks;
         let (from, to) = (blocks.of[frame.at as usize], blocks.of[begin as usize]);
@@ -543,7 +544,13 @@ impl Machine {
     }
 
     /// Runs up to the instruction before which, or after which, something was recorded.
-    fn arrive(&mut self, method: &Method, frame: &mut Frame, (site, payload): (Site, u64), watch: &mut dyn Watch) {
+    fn arrive(
+        &mut self,
+        method: &MachineMethod,
+        frame: &mut JavaFrame,
+        (site, payload): (Site, u64),
+        watch: &mut dyn Watch,
+    ) {
         if frame.is_waiting {
             frame.is_waiting = false;
             return;
@@ -563,7 +570,7 @@ impl Machine {
     }
 
     /// Runs up to an instruction, which is on the way, and begins the statement of that, if one begins there.
-    fn go(&mut self, frame: &mut Frame, stop: u32, watch: &mut dyn Watch) {
+    fn go(&mut self, frame: &mut JavaFrame, stop: u32, watch: &mut dyn Watch) {
         let method = Arc::clone(&frame.method);
         loop {
             self.begin(frame, watch);
@@ -581,7 +588,7 @@ impl Machine {
 
     /// Enters the block and begins the statement of the next instruction.
     #[inline]
-    fn begin(&mut self, frame: &mut Frame, watch: &mut dyn Watch) {
+    fn begin(&mut self, frame: &mut JavaFrame, watch: &mut dyn Watch) {
         frame.is_begun = true;
         let statement = frame.method.starts[frame.at as usize];
         // A call that has not come back began before.
@@ -604,34 +611,35 @@ impl Machine {
     }
 
     /// The activation returns: its present instruction says so.
-    fn returns(&mut self, mut frame: Box<Frame>, watch: &mut dyn Watch) {
+    fn returns(&mut self, mut frame: Box<JavaFrame>, watch: &mut dyn Watch) {
         let result = match frame.method.operations[frame.at as usize] {
             Operation::Return(Some(kind)) => Some(Self::take_value(&mut frame, kind, watch)),
             _ => None,
         };
         watch.leaves(self, &frame, true, result);
         self.came_back(&frame, watch);
-        let is_object = matches!(frame.method.operations[frame.at as usize], Operation::Return(Some(Kind::Reference)));
+        let is_object =
+            matches!(frame.method.operations[frame.at as usize], Operation::Return(Some(ValueKind::Reference)));
         if let Some(result) = result.filter(|_| is_object && !frame.is_direct) {
             self.gives_back(result, watch);
         }
     }
 
     /// Notes in the activation below that one has ended, by a return or an exception.
-    fn came_back(&mut self, frame: &Frame, watch: &mut dyn Watch) {
+    fn came_back(&mut self, frame: &JavaFrame, watch: &mut dyn Watch) {
         if let Some(below) = self.current.frames.last_mut()
             && below.pending.is_some()
         {
             below.returned = Some((frame.step, frame.is_direct));
             if !frame.is_direct {
                 // The library may call back again before it returns.
-                watch.uses(below.step, frame.step, What::Returned);
+                watch.uses(below.step, frame.step, JavaUse::Returned);
             }
         }
     }
 
     /// Runs up to the instruction that threw an exception.
-    fn fail(&mut self, frame: &mut Frame, watch: &mut dyn Watch) {
+    fn fail(&mut self, frame: &mut JavaFrame, watch: &mut dyn Watch) {
         let stop = frame.stop();
         let method = Arc::clone(&frame.method);
         if frame.pending.is_none() && !frame.is_waiting && stop != NONE {
@@ -648,8 +656,8 @@ impl Machine {
                 frame.at = next;
             }
         }
-        let mut exception = Value::UNKNOWN;
-        if let Operand::Call(callee) = &frame.method.operands[frame.at as usize] {
+        let mut exception = JavaValue::UNKNOWN;
+        if let MethodOperand::Call(callee) = &frame.method.operands[frame.at as usize] {
             let callee = Arc::clone(callee);
             let given = match frame.pending.take() {
                 Some(given) => given,
@@ -657,7 +665,7 @@ impl Machine {
             };
             match frame.returned.take() {
                 Some((threw, is_direct)) => {
-                    watch.uses(frame.step, threw, What::Exception);
+                    watch.uses(frame.step, threw, JavaUse::Exception);
                     if !is_direct {
                         self.library(frame, &callee, &given, None, watch);
                     }
@@ -665,7 +673,7 @@ impl Machine {
                 None => self.library(frame, &callee, &given, None, watch),
             }
         } else if matches!(frame.method.operations[frame.at as usize], Operation::Throw) {
-            exception = Self::take_value(frame, Kind::Reference, watch);
+            exception = Self::take_value(frame, ValueKind::Reference, watch);
         }
         frame.pending = None;
         frame.returned = None;
@@ -673,7 +681,7 @@ impl Machine {
         self.current.threw.get_or_insert(frame.step);
     }
 
-    fn leave_by_exception(&mut self, frame: &Frame, watch: &mut dyn Watch) {
+    fn leave_by_exception(&mut self, frame: &JavaFrame, watch: &mut dyn Watch) {
         self.n_unwound += 1;
         watch.leaves(self, frame, false, None);
         self.came_back(frame, watch);

@@ -1,8 +1,8 @@
 //! Fields, elements and static fields: what they hold and which step wrote it.
 
 use crate::java::method::FieldId;
-use crate::java::program::Program;
-use crate::java::value::Value;
+use crate::java::program::JavaProgram;
+use crate::java::value::JavaValue;
 use crate::step::Step;
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
@@ -33,11 +33,11 @@ impl Hasher for Mix {
 }
 
 /// A table whose keys are such numbers.
-pub type Map<K, V> = HashMap<K, V, BuildHasherDefault<Mix>>;
+pub type NumberMap<K, V> = HashMap<K, V, BuildHasherDefault<Mix>>;
 
 /// A place where a value can be.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Location {
+pub enum ValueLocation {
     /// A local of the activation.
     Local(u16),
     /// A field of an object.
@@ -52,18 +52,18 @@ pub enum Location {
 
 /// What objects hold.
 #[derive(Debug, Clone, Default)]
-pub struct Memory {
-    fields: Map<u64, Value>,
-    elements: Map<u64, Value>,
-    statics: Map<u32, Value>,
+pub struct ObjectMemory {
+    fields: NumberMap<u64, JavaValue>,
+    elements: NumberMap<u64, JavaValue>,
+    statics: NumberMap<u32, JavaValue>,
     /// The step that made an object.
-    births: Map<u32, Step>,
+    births: NumberMap<u32, Step>,
     /// The last step that could have changed an object in the library.
-    states: Map<u32, Step>,
+    states: NumberMap<u32, Step>,
     /// The last step that gave an object to the library.
-    given: Map<u32, Step>,
+    given: NumberMap<u32, Step>,
     /// For an object that the library made of another one (an iterator, a view): that one.
-    bases: Map<u32, u32>,
+    bases: NumberMap<u32, u32>,
 }
 
 /// The length of a chain of views that is followed.
@@ -73,14 +73,14 @@ fn key(object: u32, part: u32) -> u64 {
     u64::from(object) << 32 | u64::from(part)
 }
 
-impl Memory {
+impl ObjectMemory {
     /// What is known of a place in an object; a local is in no object.
-    pub fn get(&self, location: Location) -> Option<Value> {
+    pub fn get(&self, location: ValueLocation) -> Option<JavaValue> {
         match location {
-            Location::Local(_) | Location::State(_) => None,
-            Location::Field(object, field) => self.fields.get(&key(object, field.0)).copied(),
-            Location::Static(field) => self.statics.get(&field.0).copied(),
-            Location::Element(array, index) => self.elements.get(&key(array, index)).copied(),
+            ValueLocation::Local(_) | ValueLocation::State(_) => None,
+            ValueLocation::Field(object, field) => self.fields.get(&key(object, field.0)).copied(),
+            ValueLocation::Static(field) => self.statics.get(&field.0).copied(),
+            ValueLocation::Element(array, index) => self.elements.get(&key(array, index)).copied(),
         }
     }
 
@@ -95,22 +95,22 @@ impl Memory {
     }
 
     /// The field of an object with this name, if it was read or written.
-    pub fn field_named(&self, object: u32, name: &str, program: &Program) -> Option<Location> {
+    pub fn field_named(&self, object: u32, name: &str, program: &JavaProgram) -> Option<ValueLocation> {
         let is_there = |field: &FieldId| self.fields.contains_key(&key(object, field.0));
-        program.fields_named(name).find(is_there).map(|field| Location::Field(object, field))
+        program.fields_named(name).find(is_there).map(|field| ValueLocation::Field(object, field))
     }
 
     /// Writes to a place.
-    pub fn set(&mut self, location: Location, value: Value) {
+    pub fn set(&mut self, location: ValueLocation, value: JavaValue) {
         match location {
-            Location::Local(_) | Location::State(_) => {}
-            Location::Field(object, field) => {
+            ValueLocation::Local(_) | ValueLocation::State(_) => {}
+            ValueLocation::Field(object, field) => {
                 self.fields.insert(key(object, field.0), value);
             }
-            Location::Static(field) => {
+            ValueLocation::Static(field) => {
                 self.statics.insert(field.0, value);
             }
-            Location::Element(array, index) => {
+            ValueLocation::Element(array, index) => {
                 self.elements.insert(key(array, index), value);
             }
         }
@@ -118,17 +118,19 @@ impl Memory {
 
     /// A value that was read: who wrote it. If something else was written there, or nothing, the library did it, or it is
     /// the initial value.
-    pub fn read(&mut self, location: Location, bits: u64) -> Step {
+    pub fn read(&mut self, location: ValueLocation, bits: u64) -> Step {
         if let Some(value) = self.get(location).filter(|value| value.is_known && value.bits == bits) {
             return value.maker;
         }
         let object = match location {
-            Location::Field(object, _) | Location::Element(object, _) | Location::State(object) => Some(object),
-            Location::Local(_) | Location::Static(_) => None,
+            ValueLocation::Field(object, _) | ValueLocation::Element(object, _) | ValueLocation::State(object) => {
+                Some(object)
+            }
+            ValueLocation::Local(_) | ValueLocation::Static(_) => None,
         };
-        let known = |steps: &Map<u32, Step>| object.and_then(|object| steps.get(&object).copied());
+        let known = |steps: &NumberMap<u32, Step>| object.and_then(|object| steps.get(&object).copied());
         let maker = known(&self.states).or(known(&self.births)).unwrap_or(Step::START);
-        self.set(location, Value::of(bits, maker));
+        self.set(location, JavaValue::of(bits, maker));
         maker
     }
 

@@ -4,12 +4,12 @@ use crate::flow::BlockId;
 use crate::index::Keys;
 use crate::instrument::Unsupported;
 use crate::instrument::java::blocks::Blocks;
-use crate::instrument::java::class_file::{Class, Method as Declared};
-use crate::instrument::java::code::{Code, Handler, Variable};
-use crate::instrument::java::descriptor::{Kind, Signature};
+use crate::instrument::java::class_file::{ClassFile, ClassMethod as Declared};
+use crate::instrument::java::code::{Code, Handler, SourceVariable};
+use crate::instrument::java::descriptor::{MethodTypes, ValueKind};
 use crate::instrument::java::layout::is_of_entry;
 use crate::instrument::java::operation::{Invoke, Operation};
-use crate::instrument::java::pool::{Constant, Member, Pool};
+use crate::instrument::java::pool::{Constant, Pool, PoolMember};
 use crate::instrument::java::sites::Site;
 use crate::instrument::java::stack::constant_kind;
 use crate::java::library;
@@ -26,20 +26,20 @@ pub struct FieldId(pub u32);
 
 /// A call in the code.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Callee {
+pub struct MethodCallee {
     /// What is called.
-    pub member: Member,
+    pub member: PoolMember,
     /// The kinds of its parameters, without the object.
-    pub parameters: Vec<Kind>,
+    pub parameters: Vec<ValueKind>,
     /// Whether it is called on an object.
     pub has_object: bool,
     /// The kind of its result.
-    pub result: Option<Kind>,
+    pub result: Option<ValueKind>,
     /// Whether it leaves the object as it is on which it is called, if it is of the library.
     pub only_reads: bool,
 }
 
-impl Callee {
+impl MethodCallee {
     /// Whether it is a constructor.
     pub fn is_constructor(&self) -> bool {
         &*self.member.name == "<init>"
@@ -48,22 +48,22 @@ impl Callee {
 
 /// What an instruction names.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Operand {
+pub enum MethodOperand {
     /// Nothing that the machine needs.
     None,
     /// A number: its bits, and the slots that it takes.
     Number(u64, u16),
     /// The kind of a constant that the machine makes when it is needed.
-    Made(Kind),
+    Made(ValueKind),
     /// A field, and the kind of its values.
-    Field(FieldId, Kind),
+    Field(FieldId, ValueKind),
     /// A call.
-    Call(Arc<Callee>),
+    Call(Arc<MethodCallee>),
 }
 
 /// A method as the machine runs it.
 #[derive(Debug, Clone)]
-pub struct Method {
+pub struct MachineMethod {
     /// Its number among those that were met.
     pub number: u32,
     /// Its class: `org/example/Main`.
@@ -83,11 +83,11 @@ pub struct Method {
     /// The instructions.
     pub operations: Vec<Operation>,
     /// What each one names.
-    pub operands: Vec<Operand>,
+    pub operands: Vec<MethodOperand>,
     /// The exception handlers.
     pub handlers: Vec<Handler>,
     /// The variables of the source.
-    pub variables: Vec<Variable>,
+    pub variables: Vec<SourceVariable>,
     /// The blocks.
     pub blocks: Blocks,
     /// For each instruction: the statement that begins there, from 1; 0 if none does.
@@ -114,19 +114,19 @@ pub struct Method {
 }
 
 /// Gives numbers to fields: by the class for static ones, by name and type for others.
-pub type Fields<'f> = dyn FnMut(&Member, bool) -> FieldId + 'f;
+pub type FieldNumbers<'f> = dyn FnMut(&PoolMember, bool) -> FieldId + 'f;
 
-impl Method {
+impl MachineMethod {
     /// Prepares a method.
     ///
     /// - `number`: its number.
     /// - `first_site`: the number of its first site.
     pub fn new(
-        class: &Class<'_>,
+        class: &ClassFile<'_>,
         declared: &Declared,
         (code, sites): (Code<'_>, Vec<Site>),
         (number, first_site): (u32, u32),
-        fields: &mut Fields<'_>,
+        fields: &mut FieldNumbers<'_>,
     ) -> Result<Self, Unsupported> {
         let blocks = Blocks::of(&code);
         let n = code.instructions.len();
@@ -241,7 +241,7 @@ impl Method {
     }
 
     /// The variable of the source in a local, at an instruction.
-    pub fn variable(&self, local: u16, at: u32) -> Option<&Variable> {
+    pub fn variable(&self, local: u16, at: u32) -> Option<&SourceVariable> {
         let of_local = || self.variables.iter().filter(|variable| variable.local == local);
         // A variable is visible from the instruction after the one that sets it first.
         of_local()
@@ -296,30 +296,30 @@ fn stops(next: &[u32], is_stop: impl Fn(usize) -> bool) -> Vec<u32> {
     stops
 }
 
-fn operand(operation: &Operation, pool: &Pool, fields: &mut Fields<'_>) -> Result<Operand, Unsupported> {
+fn operand(operation: &Operation, pool: &Pool, fields: &mut FieldNumbers<'_>) -> Result<MethodOperand, Unsupported> {
     let mut field = |number: u16, is_static: bool| {
         let member = pool.member(number)?;
-        let kind = Kind::of(&member.descriptor)?.ok_or_else(|| Unsupported::new("a field without a type"))?;
-        Ok(Operand::Field(fields(&member, is_static), kind))
+        let kind = ValueKind::of(&member.descriptor)?.ok_or_else(|| Unsupported::new("a field without a type"))?;
+        Ok(MethodOperand::Field(fields(&member, is_static), kind))
     };
     match operation {
         Operation::Constant(number) => Ok(match pool.get(*number)? {
-            Constant::Int(value) => Operand::Number(u64::from(value.cast_unsigned()), 1),
-            Constant::Float(bits) => Operand::Number(u64::from(*bits), 1),
-            Constant::Long(value) => Operand::Number(value.cast_unsigned(), 2),
-            Constant::Double(bits) => Operand::Number(*bits, 2),
-            _ => Operand::Made(constant_kind(pool, *number)?),
+            Constant::Int(value) => MethodOperand::Number(u64::from(value.cast_unsigned()), 1),
+            Constant::Float(bits) => MethodOperand::Number(u64::from(*bits), 1),
+            Constant::Long(value) => MethodOperand::Number(value.cast_unsigned(), 2),
+            Constant::Double(bits) => MethodOperand::Number(*bits, 2),
+            _ => MethodOperand::Made(constant_kind(pool, *number)?),
         }),
         Operation::LoadStatic(number) | Operation::StoreStatic(number) => field(*number, true),
         Operation::LoadField(number) | Operation::StoreField(number) => field(*number, false),
         Operation::Invoke(invoke, number) => {
             let member = pool.member(*number)?;
-            let signature = Signature::of(&member.descriptor)?;
+            let signature = MethodTypes::of(&member.descriptor)?;
             let (parameters, result) = (signature.kinds()?, signature.result_kind()?);
             let has_object = !matches!(invoke, Invoke::Static | Invoke::Dynamic);
             let only_reads = library::only_reads(&member.name);
-            Ok(Operand::Call(Arc::new(Callee { member, parameters, has_object, result, only_reads })))
+            Ok(MethodOperand::Call(Arc::new(MethodCallee { member, parameters, has_object, result, only_reads })))
         }
-        _ => Ok(Operand::None),
+        _ => Ok(MethodOperand::None),
     }
 }

@@ -1,15 +1,15 @@
 //! The objects of a recorded program, as they were when they were met first.
 
 use crate::TraceError;
-use crate::container::{Kind as Chunk, Trace};
+use crate::container::{ChunkKind as Chunk, Trace};
 use crate::java::library;
-use crate::java::memory::Map;
+use crate::java::memory::NumberMap;
 use std::collections::HashMap;
 use std::sync::Arc;
 
 /// What is known of an object beside its class.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
+pub enum ObjectKind {
     /// Nothing.
     Other,
     /// A string: its text, at most the first 128 characters, and its length.
@@ -30,12 +30,12 @@ pub enum Kind {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Object {
     /// What is known.
-    pub kind: Kind,
+    pub kind: ObjectKind,
     /// Its class: `org.example.Main`, `[I`.
     pub class: Arc<str>,
-    /// See [`Kind`].
+    /// See [`ObjectKind`].
     pub text: Arc<str>,
-    /// See [`Kind`].
+    /// See [`ObjectKind`].
     pub length: u32,
     /// Whether what it holds can change.
     pub is_mutable: bool,
@@ -43,15 +43,22 @@ pub struct Object {
 
 /// All objects, by their numbers.
 #[derive(Debug, Clone, Default)]
-pub struct Objects(Map<u32, Object>);
+pub struct JavaObjects(NumberMap<u32, Object>);
 
-const KINDS: [Kind; 7] =
-    [Kind::Other, Kind::String, Kind::Array, Kind::Boxed, Kind::Class, Kind::Constant, Kind::Exception];
+const KINDS: [ObjectKind; 7] = [
+    ObjectKind::Other,
+    ObjectKind::String,
+    ObjectKind::Array,
+    ObjectKind::Boxed,
+    ObjectKind::Class,
+    ObjectKind::Constant,
+    ObjectKind::Exception,
+];
 
-impl Objects {
+impl JavaObjects {
     /// Reads the objects of a trace.
     pub fn read(trace: &mut Trace) -> Result<Self, TraceError> {
-        let mut objects = Map::default();
+        let mut objects = NumberMap::default();
         let mut classes = Classes { known: HashMap::new(), nothing: "".into() };
         for chunk in trace.chunks().to_vec().iter().filter(|chunk| chunk.kind == Chunk::Objects) {
             let bytes = trace.read(chunk)?;
@@ -85,25 +92,25 @@ impl Objects {
 
 /// The classes that were met, by their names.
 struct Classes {
-    known: HashMap<Box<[u8]>, Class>,
+    known: HashMap<Box<[u8]>, ObjectClass>,
     /// The text of objects without one.
     nothing: Arc<str>,
 }
 
 #[derive(Clone)]
-struct Class {
+struct ObjectClass {
     name: Arc<str>,
     /// Whether objects of it can change, if nothing else is known of them.
     is_changing: bool,
 }
 
 impl Classes {
-    fn named(&mut self, name: &[u8]) -> Class {
+    fn named(&mut self, name: &[u8]) -> ObjectClass {
         if let Some(class) = self.known.get(name) {
             return class.clone();
         }
         let text = String::from_utf8_lossy(name);
-        let class = Class { is_changing: library::is_changing(&text), name: text.as_ref().into() };
+        let class = ObjectClass { is_changing: library::is_changing(&text), name: text.as_ref().into() };
         self.known.insert(name.into(), class.clone());
         class
     }
@@ -116,11 +123,11 @@ impl Classes {
         let (text, rest) = text(rest)?;
         let (length, rest) = rest.split_first_chunk::<4>()?;
         let kind = KINDS.get(usize::from(kind[0])).copied()?;
-        let Class { name: class, is_changing } = self.named(class);
+        let ObjectClass { name: class, is_changing } = self.named(class);
         let is_mutable = match kind {
-            Kind::String | Kind::Boxed | Kind::Class | Kind::Constant => false,
-            Kind::Array | Kind::Exception => true,
-            Kind::Other => is_changing,
+            ObjectKind::String | ObjectKind::Boxed | ObjectKind::Class | ObjectKind::Constant => false,
+            ObjectKind::Array | ObjectKind::Exception => true,
+            ObjectKind::Other => is_changing,
         };
         let text =
             if text.is_empty() { Arc::clone(&self.nothing) } else { String::from_utf8_lossy(text).as_ref().into() };

@@ -1,34 +1,34 @@
 //! Takes down where the steps of a run stand, and what the program printed.
 
-use crate::java::machine::{Callee, Frame, Location, Machine, Value, Watch};
-use crate::java::output::Printed;
-use crate::output::{Stream, Written};
-use crate::run::{Outline, Run, Said, Stand};
+use crate::java::machine::{JavaFrame, JavaMachine, JavaValue, MethodCallee, ValueLocation, Watch};
+use crate::java::output::JavaOutput;
+use crate::output::{OutputStream, WrittenOutput};
+use crate::run::{ObservableCall, OutlineReader, Run, StepStand};
 
 /// Takes the outline of a run down while it is played.
 #[derive(Debug, Default)]
-pub struct Reader {
-    outline: Outline,
-    printed: Printed,
+pub struct JavaOutlineReader {
+    outline: OutlineReader,
+    printed: JavaOutput,
 }
 
-impl Reader {
+impl JavaOutlineReader {
     /// Before the first step.
     pub fn new() -> Self {
-        Self { outline: Outline::new(), printed: Printed::default() }
+        Self { outline: OutlineReader::new(), printed: JavaOutput::default() }
     }
 
     /// What the program has printed so far.
-    pub fn written(&self) -> &[Written] {
+    pub fn written(&self) -> &[WrittenOutput] {
         &self.printed.found.written
     }
 
     /// The run, after all of it was played.
     pub fn end(self) -> Run {
-        let said = |Written { step, stream, bytes, .. }: Written| Said {
+        let said = |WrittenOutput { step, stream, bytes, .. }: WrittenOutput| ObservableCall {
             step,
             time: u64::from(step.0),
-            function: if stream == Stream::Errors { "System.err" } else { "System.out" }.into(),
+            function: if stream == OutputStream::Errors { "System.err" } else { "System.out" }.into(),
             words: Vec::new(),
             text: bytes,
         };
@@ -37,11 +37,11 @@ impl Reader {
     }
 }
 
-impl Watch for Reader {
-    fn step(&mut self, machine: &Machine, frame: &Frame) {
+impl Watch for JavaOutlineReader {
+    fn step(&mut self, machine: &JavaMachine, frame: &JavaFrame) {
         self.printed.step(machine, frame);
         let is_entry = frame.step == frame.entry;
-        self.outline.step(&Stand {
+        self.outline.step(&StepStand {
             frame: frame.number,
             decider: frame.decider(),
             caller: frame.caller,
@@ -52,18 +52,25 @@ impl Watch for Reader {
         });
     }
 
-    fn reads(&mut self, machine: &Machine, frame: &Frame, location: Location, value: Value) {
+    fn reads(&mut self, machine: &JavaMachine, frame: &JavaFrame, location: ValueLocation, value: JavaValue) {
         self.printed.reads(machine, frame, location, value);
     }
 
-    fn called(&mut self, machine: &Machine, frame: &Frame, callee: &Callee, given: &[Value], result: Option<Value>) {
+    fn called(
+        &mut self,
+        machine: &JavaMachine,
+        frame: &JavaFrame,
+        callee: &MethodCallee,
+        given: &[JavaValue],
+        result: Option<JavaValue>,
+    ) {
         self.printed.called(machine, frame, callee, given, result);
         if frame.step.0 != machine.n_steps {
             self.outline.returns(frame.step, machine.n_steps);
         }
     }
 
-    fn leaves(&mut self, machine: &Machine, _frame: &Frame, _is_return: bool, _result: Option<Value>) {
+    fn leaves(&mut self, machine: &JavaMachine, _frame: &JavaFrame, _is_return: bool, _result: Option<JavaValue>) {
         if let Some(below) = machine.frames().last() {
             self.outline.returns(below.step, machine.n_steps);
         }

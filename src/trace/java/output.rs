@@ -1,20 +1,20 @@
 //! What a program printed, and the exception that ended it.
 
 use crate::TraceError;
-use crate::java::machine::{Callee, Frame, Location, Machine, Value, Watch};
-use crate::java::objects::Kind;
-use crate::java::player::Player;
+use crate::java::machine::{JavaFrame, JavaMachine, JavaValue, MethodCallee, ValueLocation, Watch};
+use crate::java::objects::ObjectKind;
+use crate::java::player::JavaPlayer;
 use crate::java::text;
-use crate::output::{Escape, Outputs, Stream, Written};
+use crate::output::{Escape, OutputStream, Outputs, WrittenOutput};
 use crate::step::Step;
 use std::collections::HashMap;
 use std::sync::Arc;
 
 /// Takes down what a program prints while it is played.
 #[derive(Debug, Default)]
-pub struct Printed {
+pub struct JavaOutput {
     /// The streams, by their objects.
-    streams: HashMap<u32, Stream>,
+    streams: HashMap<u32, OutputStream>,
     /// What was printed so far.
     pub found: Outputs,
     /// The step that threw first since an exception was caught last, and the exception, if it is known.
@@ -23,7 +23,7 @@ pub struct Printed {
     origins: HashMap<u32, Step>,
 }
 
-impl Printed {
+impl JavaOutput {
     /// What the program printed, and how it ended.
     pub fn end(self) -> Outputs {
         self.found
@@ -31,24 +31,31 @@ impl Printed {
 }
 
 /// The step that threw what ended the first method of a thread is the crash.
-impl Watch for Printed {
-    fn step(&mut self, _machine: &Machine, frame: &Frame) {
+impl Watch for JavaOutput {
+    fn step(&mut self, _machine: &JavaMachine, frame: &JavaFrame) {
         self.found.last = Some(frame.step);
     }
 
-    fn reads(&mut self, machine: &Machine, _frame: &Frame, location: Location, value: Value) {
-        let (Location::Static(field), Some(object)) = (location, value.object()) else { return };
+    fn reads(&mut self, machine: &JavaMachine, _frame: &JavaFrame, location: ValueLocation, value: JavaValue) {
+        let (ValueLocation::Static(field), Some(object)) = (location, value.object()) else { return };
         let field = machine.program.field(field);
         if &*field.class == "java/lang/System" {
             match &*field.name {
-                "out" => self.streams.insert(object, Stream::Output),
-                "err" => self.streams.insert(object, Stream::Errors),
+                "out" => self.streams.insert(object, OutputStream::Output),
+                "err" => self.streams.insert(object, OutputStream::Errors),
                 _ => None,
             };
         }
     }
 
-    fn called(&mut self, machine: &Machine, frame: &Frame, callee: &Callee, given: &[Value], _result: Option<Value>) {
+    fn called(
+        &mut self,
+        machine: &JavaMachine,
+        frame: &JavaFrame,
+        callee: &MethodCallee,
+        given: &[JavaValue],
+        _result: Option<JavaValue>,
+    ) {
         let stream = given.first().and_then(|object| self.streams.get(&object.object()?));
         let Some(stream) = stream.copied().filter(|_| callee.has_object) else { return };
         let name = &*callee.member.name;
@@ -63,10 +70,10 @@ impl Watch for Printed {
         let end = if name == "println" { "\n" } else { "" };
         let bytes = printed.map(|text| format!("{text}{end}").into_bytes());
         let length = bytes.as_ref().map(|bytes| bytes.len() as u64);
-        self.found.written.push(Written { step: frame.step, stream, length, bytes });
+        self.found.written.push(WrittenOutput { step: frame.step, stream, length, bytes });
     }
 
-    fn throws(&mut self, machine: &Machine, frame: &Frame, exception: Value) {
+    fn throws(&mut self, machine: &JavaMachine, frame: &JavaFrame, exception: JavaValue) {
         let (step, known) = self.threw.get_or_insert((frame.step, None));
         if known.is_none()
             && let Some(object) = exception.object().filter(|object| *object != 0)
@@ -76,14 +83,14 @@ impl Watch for Printed {
         }
     }
 
-    fn catches(&mut self, _machine: &Machine, _frame: &Frame, exception: Value) {
+    fn catches(&mut self, _machine: &JavaMachine, _frame: &JavaFrame, exception: JavaValue) {
         if let Some(object) = exception.object() {
             self.origins.entry(object).or_insert(exception.maker);
         }
         self.threw = None;
     }
 
-    fn leaves(&mut self, machine: &Machine, frame: &Frame, is_return: bool, _result: Option<Value>) {
+    fn leaves(&mut self, machine: &JavaMachine, frame: &JavaFrame, is_return: bool, _result: Option<JavaValue>) {
         if !is_return && machine.frames().is_empty() {
             let escape = self.threw.take().map(|(step, exception)| Escape {
                 step,
@@ -102,7 +109,7 @@ pub fn prints(method: &str) -> bool {
 }
 
 /// The text of a value as `print` writes it; `None` if that is not known.
-fn printed(machine: &Machine, descriptor: &str, value: Value) -> Option<String> {
+fn printed(machine: &JavaMachine, descriptor: &str, value: JavaValue) -> Option<String> {
     let parameter = descriptor.strip_prefix('(').unwrap_or(descriptor);
     if !value.is_known {
         return None;
@@ -117,8 +124,8 @@ fn printed(machine: &Machine, descriptor: &str, value: Value) -> Option<String> 
             }
             let object = machine.objects.get(id)?;
             let is_whole = match object.kind {
-                Kind::String => object.text.encode_utf16().count() == object.length as usize,
-                Kind::Boxed => true,
+                ObjectKind::String => object.text.encode_utf16().count() == object.length as usize,
+                ObjectKind::Boxed => true,
                 _ => false,
             };
             is_whole.then(|| object.text.to_string())
@@ -130,8 +137,8 @@ fn printed(machine: &Machine, descriptor: &str, value: Value) -> Option<String> 
 /// What the program printed, and how it ended.
 ///
 /// Cost: one pass over the trace.
-pub fn outputs(player: &mut Player) -> Result<Outputs, TraceError> {
-    let mut printed = Printed::default();
+pub fn outputs(player: &mut JavaPlayer) -> Result<Outputs, TraceError> {
+    let mut printed = JavaOutput::default();
     player.replay(&mut printed)?;
     Ok(printed.end())
 }

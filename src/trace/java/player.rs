@@ -5,9 +5,9 @@
 
 use crate::TraceError;
 use crate::container::Trace;
-use crate::java::machine::{Frame, Machine, Moment, Nobody, Watch};
-use crate::java::objects::Objects;
-use crate::java::program::Program;
+use crate::java::machine::{JavaFrame, JavaMachine, JavaMoment, Nobody, Watch};
+use crate::java::objects::JavaObjects;
+use crate::java::program::JavaProgram;
 use crate::java::streams::Streams;
 use crate::spool::Spool;
 use crate::step::Step;
@@ -26,29 +26,29 @@ const MAX_PLACES: usize = 4 << 20;
 /// A point from which a trace is played.
 struct Checkpoint {
     streams: Streams,
-    moment: Moment,
+    moment: JavaMoment,
     n_records: u64,
     n_places: usize,
 }
 
 /// A trace of Java that is played.
-pub struct Player {
+pub struct JavaPlayer {
     trace: Trace,
     streams: Streams,
     /// Ascending.
     checkpoints: Vec<Checkpoint>,
     distance: u64,
     /// The process, as it is after the records played so far.
-    pub machine: Machine,
+    pub machine: JavaMachine,
     /// Where graphs of the run go that are too large for memory.
     pub spool: Option<Spool>,
 }
 
-impl Player {
+impl JavaPlayer {
     /// Opens a trace.
     pub fn new(mut trace: Trace) -> Result<Self, TraceError> {
-        let program = Program::read(&mut trace)?;
-        let machine = Machine::new(program, Arc::new(Objects::read(&mut trace)?));
+        let program = JavaProgram::read(&mut trace)?;
+        let machine = JavaMachine::new(program, Arc::new(JavaObjects::read(&mut trace)?));
         let streams = Streams::new(&trace);
         Ok(Self { trace, streams, checkpoints: Vec::new(), distance: DISTANCE, machine, spool: None })
     }
@@ -127,7 +127,11 @@ impl Player {
     /// Looks at the process right before each step, from a step on, as long as `look` wants to see more.
     ///
     /// Cost: plays from the last checkpoint before the step.
-    pub fn look_from(&mut self, step: Step, look: impl FnMut(&Machine, &Frame) -> bool) -> Result<(), TraceError> {
+    pub fn look_from(
+        &mut self,
+        step: Step,
+        look: impl FnMut(&JavaMachine, &JavaFrame) -> bool,
+    ) -> Result<(), TraceError> {
         self.replay_from(step, &mut Looking { look, is_done: false })
     }
 
@@ -145,8 +149,8 @@ struct Looking<F> {
     is_done: bool,
 }
 
-impl<F: FnMut(&Machine, &Frame) -> bool> Watch for Looking<F> {
-    fn step(&mut self, machine: &Machine, frame: &Frame) {
+impl<F: FnMut(&JavaMachine, &JavaFrame) -> bool> Watch for Looking<F> {
+    fn step(&mut self, machine: &JavaMachine, frame: &JavaFrame) {
         self.is_done |= !(self.look)(machine, frame);
     }
 

@@ -1,20 +1,20 @@
 //! The classes of a recorded program.
 
 use crate::TraceError;
-use crate::container::{Kind, Trace};
+use crate::container::{ChunkKind, Trace};
 use crate::index::Naming;
-use crate::instrument::java::class_file::Class;
-use crate::instrument::java::pool::Member;
+use crate::instrument::java::class_file::ClassFile;
+use crate::instrument::java::pool::PoolMember;
 use crate::instrument::java::sites;
-use crate::instrument::java::sites::Content;
-use crate::java::method::{FieldId, Method};
+use crate::instrument::java::sites::RecordedContent;
+use crate::java::method::{FieldId, MachineMethod};
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 use std::sync::Arc;
 
 /// The name of a field.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Field {
+pub struct ClassField {
     /// Its class, as the first instruction that was met named it.
     pub class: Arc<str>,
     /// Its name.
@@ -29,23 +29,23 @@ pub struct Field {
 type FieldName = (Arc<str>, Arc<str>, Arc<str>);
 
 /// A class, of which only the sites are known before it is met.
-struct Stored {
+struct StoredClass {
     sites: Range<u32>,
     bytes: Range<usize>,
-    content: Content,
+    content: RecordedContent,
 }
 
 /// The classes of a program, read when they are met.
-pub struct Program {
+pub struct JavaProgram {
     bytes: Vec<u8>,
     /// By their sites, ascending.
-    classes: Vec<Stored>,
-    methods: Vec<Arc<Method>>,
-    fields: Vec<Field>,
+    classes: Vec<StoredClass>,
+    methods: Vec<Arc<MachineMethod>>,
+    fields: Vec<ClassField>,
     by_name: HashMap<FieldName, FieldId>,
     /// The names and types of the fields that the classes declare.
     declared: HashSet<(Arc<str>, Arc<str>)>,
-    sizes: Sizes,
+    sizes: PayloadSizes,
     /// For each site the number of its method, and [`NONE`] before that is met.
     by_site: Vec<u32>,
     /// What methods are called in place of their own names.
@@ -57,13 +57,13 @@ const NONE: u32 = u32::MAX;
 
 /// Bytes of the payload of each site.
 #[derive(Debug, Clone, Default)]
-struct Sizes(Vec<u8>);
+struct PayloadSizes(Vec<u8>);
 
-impl Program {
+impl JavaProgram {
     /// Reads the classes of a trace: only their sites.
     pub fn read(trace: &mut Trace) -> Result<Self, TraceError> {
         let mut bytes = Vec::new();
-        for chunk in trace.chunks().to_vec().iter().filter(|chunk| chunk.kind == Kind::Classes) {
+        for chunk in trace.chunks().to_vec().iter().filter(|chunk| chunk.kind == ChunkKind::Classes) {
             bytes.extend(trace.read(chunk)?);
         }
         let (mut classes, mut declared) = (Vec::new(), HashSet::new());
@@ -76,10 +76,10 @@ impl Program {
                 found.map(|number| u32::from_le_bytes(*number)).ok_or(TraceError::Damaged("a class is cut short"))
             };
             let (first, n_sites) = (number(at)?, number(at + 4)?);
-            let (content, length) = Content::of_marked(number(at + 8)?);
+            let (content, length) = RecordedContent::of_marked(number(at + 8)?);
             let range = at + 12..at.saturating_add(12).saturating_add(length as usize);
             let class = bytes.get(range.clone()).ok_or(TraceError::Damaged("a class is cut short"))?;
-            let class = Class::read(class).map_err(|_| TraceError::Damaged("a class file in it cannot be read"))?;
+            let class = ClassFile::read(class).map_err(|_| TraceError::Damaged("a class file in it cannot be read"))?;
             let own = sites::sizes_of(&sites::of_class(&class, content));
             declared.extend(class.fields);
             if first as usize != sizes.len() || own.len() != n_sites as usize {
@@ -87,7 +87,7 @@ impl Program {
             }
             sizes.extend(own);
             at = range.end;
-            classes.push(Stored { sites: first..first + n_sites, bytes: range, content });
+            classes.push(StoredClass { sites: first..first + n_sites, bytes: range, content });
         }
         Ok(Self {
             bytes,
@@ -97,18 +97,18 @@ impl Program {
             by_name: HashMap::new(),
             declared,
             by_site: vec![NONE; sizes.len()],
-            sizes: Sizes(sizes),
+            sizes: PayloadSizes(sizes),
             naming: None,
         })
     }
 
     /// What was recorded: the same of all classes.
-    pub fn content(&self) -> Content {
-        self.classes.first().map_or(Content::Values, |class| class.content)
+    pub fn content(&self) -> RecordedContent {
+        self.classes.first().map_or(RecordedContent::Values, |class| class.content)
     }
 
     /// The methods that were met so far.
-    pub fn methods(&self) -> &[Arc<Method>] {
+    pub fn methods(&self) -> &[Arc<MachineMethod>] {
         &self.methods
     }
 
@@ -141,12 +141,12 @@ impl Program {
     }
 
     /// A field.
-    pub fn field(&self, field: FieldId) -> &Field {
+    pub fn field(&self, field: FieldId) -> &ClassField {
         &self.fields[field.0 as usize]
     }
 
     /// The fields that were met.
-    pub fn fields(&self) -> impl Iterator<Item = (FieldId, &Field)> {
+    pub fn fields(&self) -> impl Iterator<Item = (FieldId, &ClassField)> {
         (0..).map(FieldId).zip(&self.fields)
     }
 
@@ -157,7 +157,7 @@ impl Program {
 
     /// The method of a site, and the number of the site in it.
     #[inline]
-    pub fn site(&mut self, site: u32) -> Result<(Arc<Method>, usize), TraceError> {
+    pub fn site(&mut self, site: u32) -> Result<(Arc<MachineMethod>, usize), TraceError> {
         let unknown = TraceError::Damaged("a record of a site that does not exist");
         let Some(number) = self.by_site.get(site as usize).copied() else { return Err(unknown) };
         let number = if number == NONE { self.method_of(site)?.ok_or(unknown)? } else { number };
@@ -179,18 +179,18 @@ impl Program {
         let stored = &self.classes[class];
         let bytes = self.bytes[stored.bytes.clone()].to_vec();
         let mut first = stored.sites.start;
-        let read = Class::read(&bytes)?;
+        let read = ClassFile::read(&bytes)?;
         let sites = sites::of_class(&read, stored.content);
         let Self { fields, by_name, declared, methods, by_site, naming, .. } = self;
-        let mut id = |member: &Member, is_static: bool| {
+        let mut id = |member: &PoolMember, is_static: bool| {
             // A static field may be named by a class that inherits it; the name of the class is taken as it stands.
             let class = if is_static { Arc::clone(&member.class) } else { Arc::from("") };
             let key = (class, Arc::clone(&member.name), Arc::clone(&member.descriptor));
             *by_name.entry(key).or_insert_with(|| {
                 let id = FieldId(u32::try_from(fields.len()).expect("fields are numbered by u32"));
-                let Member { class, name, descriptor } = member.clone();
+                let PoolMember { class, name, descriptor } = member.clone();
                 let is_of_library = !declared.contains(&(Arc::clone(&name), Arc::clone(&descriptor)));
-                fields.push(Field { class, name, descriptor, is_of_library });
+                fields.push(ClassField { class, name, descriptor, is_of_library });
                 id
             })
         };
@@ -198,7 +198,7 @@ impl Program {
             let Some(Ok((code, sites))) = found else { continue };
             let n_sites = sites.len();
             let number = u32::try_from(methods.len()).unwrap_or(NONE);
-            let mut method = Method::new(&read, declared, (code, sites), (number, first), &mut id)?;
+            let mut method = MachineMethod::new(&read, declared, (code, sites), (number, first), &mut id)?;
             if let Some(naming) = naming {
                 method.keys = naming(&method.file, &method.key(), method.places.len());
             }

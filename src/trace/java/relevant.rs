@@ -1,14 +1,14 @@
 //! Potential dependences of a Java program, see [`potential`].
 
-use crate::dependence::{Dependences, Kind};
+use crate::dependence::{DependenceKind, Dependences};
 use crate::flow::BlockId;
-use crate::instrument::java::descriptor::Signature;
+use crate::instrument::java::descriptor::MethodTypes;
 use crate::instrument::java::operation::{Element, Operation};
-use crate::java::machine::{Frame, Location, Machine, Value, Watch, What};
-use crate::java::method::{Callee, FieldId, Method, Operand};
-use crate::java::player::Player;
+use crate::java::machine::{JavaFrame, JavaMachine, JavaUse, JavaValue, ValueLocation, Watch};
+use crate::java::method::{FieldId, MachineMethod, MethodCallee, MethodOperand};
+use crate::java::player::JavaPlayer;
 use crate::java::{library, output};
-use crate::potential::At;
+use crate::potential::ActivationStep;
 use crate::step::Step;
 use crate::{TraceError, potential};
 use std::collections::{BTreeSet, HashMap};
@@ -16,7 +16,7 @@ use std::sync::Arc;
 
 /// Something that a statement may write, in any object.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
-enum Variable {
+enum JavaWritable {
     /// A local variable of the method.
     Local(u16),
     /// A field of an object or of a class.
@@ -29,7 +29,7 @@ enum Variable {
     Output,
 }
 
-impl potential::Variable for Variable {
+impl potential::WritableVariable for JavaWritable {
     const OUTPUT: Self = Self::Output;
 
     fn is_local(&self) -> bool {
@@ -37,8 +37,8 @@ impl potential::Variable for Variable {
     }
 }
 
-fn element(element: Element) -> Variable {
-    Variable::Element(match element {
+fn element(element: Element) -> JavaWritable {
+    JavaWritable::Element(match element {
         Element::Int => 'I',
         Element::Long => 'J',
         Element::Float => 'F',
@@ -54,19 +54,19 @@ fn element(element: Element) -> Variable {
 ///
 /// A method is known by its name and its type, whatever class has it, a constructor by its class, too.
 #[derive(Default)]
-struct WrittenBy(HashMap<Key, BTreeSet<Variable>>);
+struct JavaWrittenBy(HashMap<MethodKey, BTreeSet<JavaWritable>>);
 
 /// The class of a constructor, or nothing; the name, and the type.
-type Key = (Arc<str>, Arc<str>, Arc<str>);
+type MethodKey = (Arc<str>, Arc<str>, Arc<str>);
 
-fn key(class: &Arc<str>, name: &Arc<str>, descriptor: &Arc<str>) -> Key {
+fn key(class: &Arc<str>, name: &Arc<str>, descriptor: &Arc<str>) -> MethodKey {
     let class = if &**name == "<init>" { Arc::clone(class) } else { "".into() };
     (class, Arc::clone(name), Arc::clone(descriptor))
 }
 
-impl WrittenBy {
+impl JavaWrittenBy {
     /// Cost: the instructions of all methods, as often as calls are nested.
-    fn of(methods: &[Arc<Method>]) -> Self {
+    fn of(methods: &[Arc<MachineMethod>]) -> Self {
         let mut found = Self::default();
         let keys = methods.iter().map(|method| key(&method.class, &method.name, &method.descriptor));
         found.0.extend(keys.map(|key| (key, BTreeSet::new())));
@@ -77,7 +77,7 @@ impl WrittenBy {
                 for at in 0..method.operations.len() {
                     found.written(method, at, &mut all);
                 }
-                all.retain(|variable| !potential::Variable::is_local(variable));
+                all.retain(|variable| !potential::WritableVariable::is_local(variable));
                 let known = found.0.entry(key(&method.class, &method.name, &method.descriptor)).or_default();
                 let n_before = known.len();
                 known.extend(all);
@@ -90,16 +90,16 @@ impl WrittenBy {
     }
 
     /// The variables that an instruction may write.
-    fn written(&self, method: &Method, at: usize, into: &mut BTreeSet<Variable>) {
+    fn written(&self, method: &MachineMethod, at: usize, into: &mut BTreeSet<JavaWritable>) {
         match (&method.operations[at], &method.operands[at]) {
             (Operation::Store(_, local) | Operation::Increment(local, _), _) => {
-                _ = into.insert(Variable::Local(*local));
+                _ = into.insert(JavaWritable::Local(*local));
             }
-            (Operation::StoreField(_) | Operation::StoreStatic(_), Operand::Field(field, _)) => {
-                into.insert(Variable::Field(*field));
+            (Operation::StoreField(_) | Operation::StoreStatic(_), MethodOperand::Field(field, _)) => {
+                into.insert(JavaWritable::Field(*field));
             }
             (Operation::StoreElement(of), _) => _ = into.insert(element(*of)),
-            (_, Operand::Call(callee)) => {
+            (_, MethodOperand::Call(callee)) => {
                 let member = &callee.member;
                 match self.0.get(&key(&member.class, &member.name, &member.descriptor)) {
                     Some(written) => into.extend(written.iter().cloned()),
@@ -112,10 +112,10 @@ impl WrittenBy {
 }
 
 /// What a call of the library may write.
-fn by_library(callee: &Callee, into: &mut BTreeSet<Variable>) {
+fn by_library(callee: &MethodCallee, into: &mut BTreeSet<JavaWritable>) {
     let member = &callee.member;
     if &*member.class == "java/io/PrintStream" && output::prints(&member.name) {
-        into.insert(Variable::Output);
+        into.insert(JavaWritable::Output);
         return;
     }
     if callee.only_reads || callee.is_constructor() || member.class.is_empty() {
@@ -125,33 +125,33 @@ fn by_library(callee: &Callee, into: &mut BTreeSet<Variable>) {
         into.extend(state(&member.class));
         return;
     }
-    let signature = Signature::of(&member.descriptor);
+    let signature = MethodTypes::of(&member.descriptor);
     for parameter in signature.into_iter().flat_map(|signature| signature.parameters) {
         match parameter.as_bytes() {
             [b'L', ..] => into.extend(state(&parameter[1..parameter.len() - 1].into())),
-            [b'[', b'[' | b'L', ..] => _ = into.insert(Variable::Element('L')),
-            [b'[', b'Z', ..] => _ = into.insert(Variable::Element('B')),
-            [b'[', of, ..] => _ = into.insert(Variable::Element(char::from(*of))),
+            [b'[', b'[' | b'L', ..] => _ = into.insert(JavaWritable::Element('L')),
+            [b'[', b'Z', ..] => _ = into.insert(JavaWritable::Element('B')),
+            [b'[', of, ..] => _ = into.insert(JavaWritable::Element(char::from(*of))),
             _ => {}
         }
     }
 }
 
 /// An iterator is seldom shared: decisions in one loop do not matter for another one.
-fn state(class: &Arc<str>) -> Option<Variable> {
+fn state(class: &Arc<str>) -> Option<JavaWritable> {
     let is_shared = !class.ends_with("/Iterator") && library::is_changing_class(class);
-    is_shared.then(|| Variable::State(Arc::clone(class)))
+    is_shared.then(|| JavaWritable::State(Arc::clone(class)))
 }
 
 /// The variables that an instruction reads.
-fn read(method: &Method, at: usize, into: &mut BTreeSet<Variable>) {
+fn read(method: &MachineMethod, at: usize, into: &mut BTreeSet<JavaWritable>) {
     match (&method.operations[at], &method.operands[at]) {
-        (Operation::Load(_, local) | Operation::Increment(local, _), _) => _ = into.insert(Variable::Local(*local)),
-        (Operation::LoadField(_) | Operation::LoadStatic(_), Operand::Field(field, _)) => {
-            into.insert(Variable::Field(*field));
+        (Operation::Load(_, local) | Operation::Increment(local, _), _) => _ = into.insert(JavaWritable::Local(*local)),
+        (Operation::LoadField(_) | Operation::LoadStatic(_), MethodOperand::Field(field, _)) => {
+            into.insert(JavaWritable::Field(*field));
         }
         (Operation::LoadElement(of), _) => _ = into.insert(element(*of)),
-        (_, Operand::Call(callee)) if callee.has_object && !callee.is_constructor() => {
+        (_, MethodOperand::Call(callee)) if callee.has_object && !callee.is_constructor() => {
             into.extend(state(&callee.member.class));
         }
         _ => {}
@@ -159,15 +159,15 @@ fn read(method: &Method, at: usize, into: &mut BTreeSet<Variable>) {
 }
 
 /// Watches a run of a Java program.
-struct Relevant {
-    graph: potential::Relevant<Variable>,
-    written_by: WrittenBy,
+struct JavaRelevant {
+    graph: potential::PotentialGraph<JavaWritable>,
+    written_by: JavaWrittenBy,
     /// The last block and the last step of each activation.
     last: HashMap<u64, (BlockId, Step)>,
 }
 
-impl Relevant {
-    fn learn(&mut self, method: &Method) {
+impl JavaRelevant {
+    fn learn(&mut self, method: &MachineMethod) {
         if self.graph.knows(method.number) {
             return;
         }
@@ -185,12 +185,12 @@ impl Relevant {
     }
 }
 
-fn at(frame: &Frame, step: Step) -> At {
-    At { frame: frame.number, function: frame.method.number, step }
+fn at(frame: &JavaFrame, step: Step) -> ActivationStep {
+    ActivationStep { frame: frame.number, function: frame.method.number, step }
 }
 
-impl Watch for Relevant {
-    fn step(&mut self, _machine: &Machine, frame: &Frame) {
+impl Watch for JavaRelevant {
+    fn step(&mut self, _machine: &JavaMachine, frame: &JavaFrame) {
         self.learn(&frame.method);
         let is_entry = frame.step == frame.entry;
         if let Some(block) = frame.block.filter(|_| !is_entry) {
@@ -203,17 +203,17 @@ impl Watch for Relevant {
         self.graph.step(at(frame, frame.step), statement, frame.decider());
     }
 
-    fn uses(&mut self, user: Step, maker: Step, _what: What) {
-        self.graph.uses(user, maker, Kind::Data);
+    fn uses(&mut self, user: Step, maker: Step, _what: JavaUse) {
+        self.graph.uses(user, maker, DependenceKind::Data);
     }
 
-    fn writes(&mut self, _machine: &Machine, frame: &Frame, location: Location, _value: Value) {
-        if let Location::Local(local) = location {
-            self.graph.overwrites(at(frame, frame.step), &Variable::Local(local));
+    fn writes(&mut self, _machine: &JavaMachine, frame: &JavaFrame, location: ValueLocation, _value: JavaValue) {
+        if let ValueLocation::Local(local) = location {
+            self.graph.overwrites(at(frame, frame.step), &JavaWritable::Local(local));
         }
     }
 
-    fn leaves(&mut self, _machine: &Machine, frame: &Frame, _is_return: bool, _result: Option<Value>) {
+    fn leaves(&mut self, _machine: &JavaMachine, frame: &JavaFrame, _is_return: bool, _result: Option<JavaValue>) {
         self.last.remove(&frame.number);
         self.graph.leaves(frame.number);
     }
@@ -225,11 +225,14 @@ impl Watch for Relevant {
 /// - `wrong`: the step of the output, and the last step before it that printed.
 ///
 /// Cost: all methods of the program are read, and one pass over the trace.
-pub fn relevant_dependences(player: &mut Player, wrong: (Step, Step)) -> Result<(Dependences, Vec<Step>), TraceError> {
+pub fn relevant_dependences(
+    player: &mut JavaPlayer,
+    wrong: (Step, Step),
+) -> Result<(Dependences, Vec<Step>), TraceError> {
     player.machine.program.meet_all()?;
-    let written_by = WrittenBy::of(player.machine.program.methods());
-    let graph = potential::Relevant::new(player.spool.clone(), wrong);
-    let mut relevant = Relevant { graph, written_by, last: HashMap::new() };
+    let written_by = JavaWrittenBy::of(player.machine.program.methods());
+    let graph = potential::PotentialGraph::new(player.spool.clone(), wrong);
+    let mut relevant = JavaRelevant { graph, written_by, last: HashMap::new() };
     player.replay(&mut relevant)?;
     relevant.graph.end()
 }

@@ -1,16 +1,16 @@
 //! The counts of a recorded run.
 
 use crate::TraceError;
-use crate::java::machine::{Callee, Frame, Location, Machine, Value, Watch, What};
-use crate::java::player::Player;
+use crate::java::machine::{JavaFrame, JavaMachine, JavaUse, JavaValue, MethodCallee, ValueLocation, Watch};
+use crate::java::player::JavaPlayer;
 use crate::java::text::simple;
-use crate::stat::{Check, Heap, Stat};
+use crate::stat::{HeapCounts, Stat, ValueCheck};
 use crate::step::Step;
 use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 
 #[derive(Default)]
-struct Counter {
+struct JavaCounter {
     n_accesses: u64,
     n_uses: u64,
     methods: HashSet<u32>,
@@ -19,25 +19,32 @@ struct Counter {
     unmodelled: BTreeMap<(Arc<str>, Arc<str>), u64>,
 }
 
-impl Watch for Counter {
-    fn enters(&mut self, machine: &Machine, frame: &Frame) {
+impl Watch for JavaCounter {
+    fn enters(&mut self, machine: &JavaMachine, frame: &JavaFrame) {
         self.methods.insert(frame.method.number);
         self.threads.insert(machine.thread);
     }
 
-    fn uses(&mut self, _user: Step, _maker: Step, _what: What) {
+    fn uses(&mut self, _user: Step, _maker: Step, _what: JavaUse) {
         self.n_uses += 1;
     }
 
-    fn reads(&mut self, _machine: &Machine, _frame: &Frame, _location: Location, _value: Value) {
+    fn reads(&mut self, _machine: &JavaMachine, _frame: &JavaFrame, _location: ValueLocation, _value: JavaValue) {
         self.n_accesses += 1;
     }
 
-    fn writes(&mut self, _machine: &Machine, _frame: &Frame, _location: Location, _value: Value) {
+    fn writes(&mut self, _machine: &JavaMachine, _frame: &JavaFrame, _location: ValueLocation, _value: JavaValue) {
         self.n_accesses += 1;
     }
 
-    fn called(&mut self, machine: &Machine, _frame: &Frame, callee: &Callee, given: &[Value], _result: Option<Value>) {
+    fn called(
+        &mut self,
+        machine: &JavaMachine,
+        _frame: &JavaFrame,
+        callee: &MethodCallee,
+        given: &[JavaValue],
+        _result: Option<JavaValue>,
+    ) {
         if machine.is_modelled(callee, given) {
             self.n_modelled += 1;
         } else {
@@ -50,8 +57,8 @@ impl Watch for Counter {
 /// Counts a whole trace.
 ///
 /// Cost: one pass over the trace.
-pub fn stat(player: &mut Player) -> Result<Stat, TraceError> {
-    let mut counter = Counter::default();
+pub fn stat(player: &mut JavaPlayer) -> Result<Stat, TraceError> {
+    let mut counter = JavaCounter::default();
     player.replay_once(&mut counter)?;
     let name = |((class, name), n): ((Arc<str>, Arc<str>), u64)| (format!("{}.{name}", simple(&class)), n);
     let mut unmodelled: Vec<(String, u64)> = counter.unmodelled.into_iter().map(name).collect();
@@ -68,8 +75,8 @@ pub fn stat(player: &mut Player) -> Result<Stat, TraceError> {
         n_functions: counter.methods.len(),
         n_threads: counter.threads.len(),
         n_calls: machine.n_frames,
-        heap: Heap { n_made: n_objects as u64, n_live: n_objects },
-        check: Check {
+        heap: HeapCounts { n_made: n_objects as u64, n_live: n_objects },
+        check: ValueCheck {
             n_reads: machine.n_reads,
             n_other: machine.n_other,
             n_reached: machine.n_reached,

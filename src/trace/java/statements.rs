@@ -1,8 +1,8 @@
 //! The executed statements of a run, and how many of their steps are in some sets.
 
 use crate::TraceError;
-use crate::java::machine::{Callee, Frame, Machine, Value, Watch};
-use crate::java::player::Player;
+use crate::java::machine::{JavaFrame, JavaMachine, JavaValue, MethodCallee, Watch};
+use crate::java::player::JavaPlayer;
 use crate::java::text::simple;
 use crate::place::Place;
 use crate::statements::{StatementCounter, StatementCounts};
@@ -13,7 +13,7 @@ use std::sync::Arc;
 /// [`Execution::statements`](crate::execution::Execution::statements).
 ///
 /// Cost: one pass over the trace.
-pub fn statements(player: &mut Player, sets: &[&Steps], distances: &[u32]) -> Result<StatementCounts, TraceError> {
+pub fn statements(player: &mut JavaPlayer, sets: &[&Steps], distances: &[u32]) -> Result<StatementCounts, TraceError> {
     let mut counter = StatementCounter::new(sets, distances);
     player.replay(&mut counter)?;
     Ok(counter.counts())
@@ -22,7 +22,7 @@ pub fn statements(player: &mut Player, sets: &[&Steps], distances: &[u32]) -> Re
 /// The steps of statements at some places, ascending.
 ///
 /// Cost: one pass over the trace.
-pub fn steps_at(player: &mut Player, is_there: &dyn Fn(&Place) -> bool) -> Result<Vec<Step>, TraceError> {
+pub fn steps_at(player: &mut JavaPlayer, is_there: &dyn Fn(&Place) -> bool) -> Result<Vec<Step>, TraceError> {
     let mut found = Vec::new();
     player.look_from(Step(1), |_, frame| {
         if frame.step != frame.entry && is_there(frame.place()) {
@@ -34,7 +34,7 @@ pub fn steps_at(player: &mut Player, is_there: &dyn Fn(&Place) -> bool) -> Resul
 }
 
 /// The places of all statements of the program, one for each line of a method.
-pub fn program(player: &mut Player) -> Result<Vec<Option<Place>>, TraceError> {
+pub fn program(player: &mut JavaPlayer) -> Result<Vec<Option<Place>>, TraceError> {
     let program = &mut player.machine.program;
     program.meet_all()?;
     let mut all = Vec::new();
@@ -49,7 +49,7 @@ pub fn program(player: &mut Player) -> Result<Vec<Option<Place>>, TraceError> {
 }
 
 impl Watch for StatementCounter<'_> {
-    fn step(&mut self, _machine: &Machine, frame: &Frame) {
+    fn step(&mut self, _machine: &JavaMachine, frame: &JavaFrame) {
         if frame.step == frame.entry {
             return;
         }
@@ -60,7 +60,14 @@ impl Watch for StatementCounter<'_> {
         });
     }
 
-    fn called(&mut self, machine: &Machine, frame: &Frame, callee: &Callee, given: &[Value], _result: Option<Value>) {
+    fn called(
+        &mut self,
+        machine: &JavaMachine,
+        frame: &JavaFrame,
+        callee: &MethodCallee,
+        given: &[JavaValue],
+        _result: Option<JavaValue>,
+    ) {
         let name = || format!("{}.{}", simple(&callee.member.class), callee.member.name).into();
         self.add_unknown(frame.step, || (!machine.is_modelled(callee, given)).then(name));
     }

@@ -5,15 +5,15 @@
 //! thread takes a mark after it has got what another one has let go, so the order is that of the reads and writes.
 
 use crate::TraceError;
-use crate::container::{Chunk, Kind, Trace};
+use crate::container::{Chunk, ChunkKind, Trace};
 use crate::instrument::java::sites::{CLOCK, CUT, LOST};
-use crate::java::program::Program;
+use crate::java::program::JavaProgram;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap, VecDeque};
 
 /// A record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Record {
+pub struct StreamRecord {
     /// Its thread.
     pub thread: u32,
     /// Its site.
@@ -24,7 +24,7 @@ pub struct Record {
 
 /// The stream of a thread.
 #[derive(Clone)]
-struct Stream {
+struct ThreadStream {
     thread: u32,
     /// The chunks that are not read yet.
     chunks: VecDeque<Chunk>,
@@ -35,7 +35,7 @@ struct Stream {
 /// The records of a trace.
 #[derive(Clone)]
 pub struct Streams {
-    threads: Vec<Stream>,
+    threads: Vec<ThreadStream>,
     /// The streams that are not over, by the mark of their present piece; empty until the first record is taken.
     waiting: BinaryHeap<Reverse<(u32, usize)>>,
     is_begun: bool,
@@ -46,17 +46,17 @@ pub struct Streams {
 impl Streams {
     /// The records of a trace, from the beginning.
     pub fn new(trace: &Trace) -> Self {
-        let mut threads: BTreeMap<u32, Stream> = BTreeMap::new();
-        for chunk in trace.chunks().iter().filter(|chunk| chunk.kind == Kind::Records) {
+        let mut threads: BTreeMap<u32, ThreadStream> = BTreeMap::new();
+        for chunk in trace.chunks().iter().filter(|chunk| chunk.kind == ChunkKind::Records) {
             let thread = chunk.thread;
-            let new = || Stream { thread, chunks: VecDeque::new(), bytes: Vec::new(), at: 0 };
+            let new = || ThreadStream { thread, chunks: VecDeque::new(), bytes: Vec::new(), at: 0 };
             threads.entry(thread).or_insert_with(new).chunks.push_back(*chunk);
         }
         Self { threads: threads.into_values().collect(), waiting: BinaryHeap::new(), is_begun: false, current: None }
     }
 
     /// The next record; `None` at the end.
-    pub fn next(&mut self, trace: &mut Trace, program: &Program) -> Result<Option<Record>, TraceError> {
+    pub fn next(&mut self, trace: &mut Trace, program: &JavaProgram) -> Result<Option<StreamRecord>, TraceError> {
         if !self.is_begun {
             self.begin(trace, program)?;
         }
@@ -78,13 +78,13 @@ impl Streams {
                     stream.let_go();
                     self.current = None;
                 }
-                Some((site, payload)) => return Ok(Some(Record { thread: stream.thread, site, payload })),
+                Some((site, payload)) => return Ok(Some(StreamRecord { thread: stream.thread, site, payload })),
             }
         }
     }
 
     /// Reads the first mark of each stream, which is its first record.
-    fn begin(&mut self, trace: &mut Trace, program: &Program) -> Result<(), TraceError> {
+    fn begin(&mut self, trace: &mut Trace, program: &JavaProgram) -> Result<(), TraceError> {
         self.is_begun = true;
         for (index, stream) in self.threads.iter_mut().enumerate() {
             let clock = match stream.peek(trace)? {
@@ -97,7 +97,7 @@ impl Streams {
     }
 }
 
-impl Stream {
+impl ThreadStream {
     /// Drops what was read: the stream is over.
     fn let_go(&mut self) {
         (self.chunks, self.bytes, self.at) = (VecDeque::new(), Vec::new(), 0);
@@ -123,7 +123,7 @@ impl Stream {
     }
 
     #[inline]
-    fn record(&mut self, trace: &mut Trace, program: &Program) -> Result<Option<(u32, u64)>, TraceError> {
+    fn record(&mut self, trace: &mut Trace, program: &JavaProgram) -> Result<Option<(u32, u64)>, TraceError> {
         let Some(site) = self.peek(trace)? else { return Ok(None) };
         let n = program.size(site).ok_or_else(|| TraceError::Damaged("a record of a site that does not exist"))?;
         if !self.fill(trace, 4 + n)? {

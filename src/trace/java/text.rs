@@ -1,10 +1,10 @@
 //! Values and places as Java shows them.
 
-use crate::java::frame::Frame;
-use crate::java::machine::Machine;
-use crate::java::memory::Location;
-use crate::java::objects::Kind;
-use crate::java::value::Value;
+use crate::java::frame::JavaFrame;
+use crate::java::machine::JavaMachine;
+use crate::java::memory::ValueLocation;
+use crate::java::objects::ObjectKind;
+use crate::java::value::JavaValue;
 use std::fmt::Write as _;
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use std::sync::Arc;
 const MAX_TEXT: usize = 80;
 
 /// A value of a type: `7`, `'x'`, `"text"`, `Point#12`.
-pub fn value(machine: &Machine, descriptor: &str, value: Value) -> String {
+pub fn value(machine: &JavaMachine, descriptor: &str, value: JavaValue) -> String {
     if !value.is_known {
         return "?".to_owned();
     }
@@ -33,30 +33,30 @@ pub fn value(machine: &Machine, descriptor: &str, value: Value) -> String {
 }
 
 /// An object: `null`, `"text"`, `int[3]#9`, `Point#12`.
-pub fn object(machine: &Machine, id: u32) -> String {
+pub fn object(machine: &JavaMachine, id: u32) -> String {
     if id == 0 {
         return "null".to_owned();
     }
     let Some(object) = machine.objects.get(id) else { return format!("object#{id}") };
     match object.kind {
-        Kind::String => {
+        ObjectKind::String => {
             let shown: String = object.text.chars().take(MAX_TEXT).collect();
             let n_shown = u32::try_from(shown.encode_utf16().count()).unwrap_or(u32::MAX);
             let text = quoted(&shown, '"');
             if n_shown < object.length { format!("{text}... ({} characters)", object.length) } else { text }
         }
-        Kind::Array => {
+        ObjectKind::Array => {
             let element = object.class.strip_prefix('[').unwrap_or(&object.class);
             let (element, rest) = array(element);
             format!("{element}[{}]{rest}#{id}", object.length)
         }
-        Kind::Boxed if &*object.class == "java.lang.Character" => quoted(&object.text, '\''),
-        Kind::Boxed | Kind::Constant => object.text.to_string(),
-        Kind::Class => format!("{}.class", simple(&object.text)),
-        Kind::Exception if !object.text.is_empty() => {
+        ObjectKind::Boxed if &*object.class == "java.lang.Character" => quoted(&object.text, '\''),
+        ObjectKind::Boxed | ObjectKind::Constant => object.text.to_string(),
+        ObjectKind::Class => format!("{}.class", simple(&object.text)),
+        ObjectKind::Exception if !object.text.is_empty() => {
             format!("{}#{id} ({})", simple(&object.class), quoted(&object.text, '"'))
         }
-        Kind::Exception | Kind::Other => format!("{}#{id}", simple(&object.class)),
+        ObjectKind::Exception | ObjectKind::Other => format!("{}#{id}", simple(&object.class)),
     }
 }
 
@@ -140,7 +140,7 @@ pub fn without_numbers(text: &str) -> String {
 
 /// A place in the program and the type of what is in it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Name {
+pub struct PlaceName {
     /// `total`, `this.count`, `Main.limit`, `a[2]`, `contents of list`.
     pub text: String,
     /// The type: `I`, `Ljava/lang/String;`.
@@ -148,38 +148,43 @@ pub struct Name {
 }
 
 /// Names a place, as seen from an activation.
-pub fn name(machine: &Machine, frame: &Frame, location: Location) -> Name {
+pub fn name(machine: &JavaMachine, frame: &JavaFrame, location: ValueLocation) -> PlaceName {
     match location {
-        Location::Local(local) => match frame.method.variable(local, frame.at) {
-            Some(variable) => Name { text: variable.name.to_string(), descriptor: Arc::clone(&variable.descriptor) },
-            None if local == 0 && !frame.method.is_static => {
-                Name { text: "this".to_owned(), descriptor: format!("L{};", frame.method.class).into() }
+        ValueLocation::Local(local) => match frame.method.variable(local, frame.at) {
+            Some(variable) => {
+                PlaceName { text: variable.name.to_string(), descriptor: Arc::clone(&variable.descriptor) }
             }
-            None => Name { text: format!("local {local}"), descriptor: unknown(frame, local) },
+            None if local == 0 && !frame.method.is_static => {
+                PlaceName { text: "this".to_owned(), descriptor: format!("L{};", frame.method.class).into() }
+            }
+            None => PlaceName { text: format!("local {local}"), descriptor: unknown(frame, local) },
         },
-        Location::Field(object, field) => {
+        ValueLocation::Field(object, field) => {
             let field = machine.program.field(field);
             let text = format!("{}.{}", holder(machine, frame, object), field.name);
-            Name { text, descriptor: Arc::clone(&field.descriptor) }
+            PlaceName { text, descriptor: Arc::clone(&field.descriptor) }
         }
-        Location::Static(field) => {
+        ValueLocation::Static(field) => {
             let field = machine.program.field(field);
-            Name { text: format!("{}.{}", simple(&field.class), field.name), descriptor: Arc::clone(&field.descriptor) }
+            PlaceName {
+                text: format!("{}.{}", simple(&field.class), field.name),
+                descriptor: Arc::clone(&field.descriptor),
+            }
         }
-        Location::Element(array, index) => {
+        ValueLocation::Element(array, index) => {
             let class = machine.objects.get(array).map_or("[?", |object| &*object.class);
             let descriptor = class.strip_prefix('[').unwrap_or(class).into();
-            Name { text: format!("{}[{index}]", holder(machine, frame, array)), descriptor }
+            PlaceName { text: format!("{}[{index}]", holder(machine, frame, array)), descriptor }
         }
-        Location::State(object) => {
-            Name { text: format!("contents of {}", holder(machine, frame, object)), descriptor: "L;".into() }
+        ValueLocation::State(object) => {
+            PlaceName { text: format!("contents of {}", holder(machine, frame, object)), descriptor: "L;".into() }
         }
     }
 }
 
 /// The type of a local without a name: that of the value is not known, so it is a number or an object by what it holds.
-fn unknown(frame: &Frame, local: u16) -> Arc<str> {
-    use crate::instrument::java::descriptor::Kind as Type;
+fn unknown(frame: &JavaFrame, local: u16) -> Arc<str> {
+    use crate::instrument::java::descriptor::ValueKind as Type;
     use crate::instrument::java::operation::Operation;
     let present = frame.method.operations.get(frame.at as usize);
     let kind = present.into_iter().chain(&frame.method.operations).find_map(|operation| match operation {
@@ -197,7 +202,7 @@ fn unknown(frame: &Frame, local: u16) -> Arc<str> {
 }
 
 /// An object, by the first variable of an activation that holds it.
-fn holder(machine: &Machine, frame: &Frame, object: u32) -> String {
+fn holder(machine: &JavaMachine, frame: &JavaFrame, object: u32) -> String {
     let holds = |local: &u16| frame.locals[usize::from(*local)].object() == Some(object) && is_reference(frame, *local);
     let mut locals = (0..u16::try_from(frame.locals.len()).unwrap_or(u16::MAX)).filter(holds);
     let named = locals.find_map(|local| match frame.method.variable(local, frame.at) {
@@ -207,7 +212,7 @@ fn holder(machine: &Machine, frame: &Frame, object: u32) -> String {
     named.filter(|_| object != 0).unwrap_or_else(|| self::object(machine, object))
 }
 
-fn is_reference(frame: &Frame, local: u16) -> bool {
+fn is_reference(frame: &JavaFrame, local: u16) -> bool {
     let is = |descriptor: &str| descriptor.starts_with(['L', '[']);
     match frame.method.variable(local, frame.at) {
         Some(variable) => is(&variable.descriptor),
@@ -216,11 +221,11 @@ fn is_reference(frame: &Frame, local: u16) -> bool {
 }
 
 /// The visible variables of an activation before its next instruction: name and value.
-pub fn variables(machine: &Machine, frame: &Frame) -> Vec<(Arc<str>, String)> {
+pub fn variables(machine: &JavaMachine, frame: &JavaFrame) -> Vec<(Arc<str>, String)> {
     let mut found = Vec::new();
     let visible = frame.method.variables.iter().filter(|variable| variable.visible.contains(&frame.at));
     for variable in visible {
-        let held = frame.locals.get(usize::from(variable.local)).copied().unwrap_or(Value::UNKNOWN);
+        let held = frame.locals.get(usize::from(variable.local)).copied().unwrap_or(JavaValue::UNKNOWN);
         found.push((Arc::clone(&variable.name), value(machine, &variable.descriptor, held)));
     }
     found

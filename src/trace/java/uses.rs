@@ -1,18 +1,18 @@
 //! Builds the dependence graph of a recorded run.
 
 use crate::TraceError;
-use crate::dependence::{Dependences, Kind, Uses};
-use crate::java::machine::{Frame, Machine, Watch, What};
-use crate::java::player::Player;
+use crate::dependence::{DependenceKind, Dependences, Uses};
+use crate::java::machine::{JavaFrame, JavaMachine, JavaUse, Watch};
+use crate::java::player::JavaPlayer;
 use crate::step::Step;
 
 impl Watch for Uses {
-    fn step(&mut self, _machine: &Machine, frame: &Frame) {
+    fn step(&mut self, _machine: &JavaMachine, frame: &JavaFrame) {
         self.begins(frame.step, frame.decider());
     }
 
-    fn uses(&mut self, user: Step, maker: Step, _what: What) {
-        self.adds(user, maker, Kind::Data);
+    fn uses(&mut self, user: Step, maker: Step, _what: JavaUse) {
+        self.adds(user, maker, DependenceKind::Data);
     }
 
     fn is_done(&self) -> bool {
@@ -24,7 +24,7 @@ impl Watch for Uses {
 /// where something is, is not told apart.
 ///
 /// Cost: plays the trace up to there.
-pub fn dependences(player: &mut Player, until: Step) -> Result<Dependences, TraceError> {
+pub fn dependences(player: &mut JavaPlayer, until: Step) -> Result<Dependences, TraceError> {
     let mut uses = Uses::until(until, player.spool.clone());
     player.replay(&mut uses)?;
     Ok(uses.pack()?)

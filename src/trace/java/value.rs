@@ -4,7 +4,7 @@ use crate::step::Step;
 
 /// A value and where it comes from. The second slot of a `long` or `double` holds nothing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Value {
+pub struct JavaValue {
     /// Its bits: an `int` or `float` has 32 of them, a reference is the number of its object.
     pub bits: u64,
     /// The step that put it where it is; [`Step::START`] if it was there before the run.
@@ -13,7 +13,7 @@ pub struct Value {
     pub is_known: bool,
 }
 
-impl Value {
+impl JavaValue {
     /// A value that is not known.
     pub const UNKNOWN: Self = Self { bits: 0, maker: Step::START, is_known: false };
 

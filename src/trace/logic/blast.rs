@@ -3,7 +3,7 @@
 //! Circuits are the plain ones: ripple carry, shift and add, restoring division, barrel shifter. A division by zero
 //! needs no case of its own: restoring division gives what SMT-LIB says.
 
-use crate::logic::term::{Binary, Node, TermId, Terms, Unary};
+use crate::logic::term::{BinaryTerm, TermId, TermNode, Terms, UnaryTerm};
 use batsat::{Lit, SolverInterface};
 use std::collections::HashMap;
 
@@ -52,52 +52,52 @@ impl<'s, S: SolverInterface> Blaster<'s, S> {
         let width = terms.width(term) as usize;
         let known = |part: TermId| self.bits[&part].clone();
         match terms.node(term) {
-            Node::Constant(bits) => (0..width).map(|at| self.fixed(bits >> at & 1 == 1)).collect(),
-            Node::Variable(_) => (0..width).map(|_| self.fresh()).collect(),
-            Node::Unary(Unary::Not, operand) => inverted(&known(operand)),
-            Node::Unary(Unary::Neg, operand) => {
+            TermNode::Constant(bits) => (0..width).map(|at| self.fixed(bits >> at & 1 == 1)).collect(),
+            TermNode::Variable(_) => (0..width).map(|_| self.fresh()).collect(),
+            TermNode::Unary(UnaryTerm::Not, operand) => inverted(&known(operand)),
+            TermNode::Unary(UnaryTerm::Neg, operand) => {
                 let operand = known(operand);
                 self.negated(&operand)
             }
-            Node::Extract(operand, low) => known(operand)[low as usize..low as usize + width].to_vec(),
-            Node::ZeroExtend(operand) => extended(&known(operand), !self.top, width),
-            Node::SignExtend(operand) => {
+            TermNode::Extract(operand, low) => known(operand)[low as usize..low as usize + width].to_vec(),
+            TermNode::ZeroExtend(operand) => extended(&known(operand), !self.top, width),
+            TermNode::SignExtend(operand) => {
                 let operand = known(operand);
                 extended(&operand, operand[operand.len() - 1], width)
             }
-            Node::Concat(upper, lower) => [known(lower), known(upper)].concat(),
-            Node::If(condition, yes, no) => {
+            TermNode::Concat(upper, lower) => [known(lower), known(upper)].concat(),
+            TermNode::If(condition, yes, no) => {
                 let (condition, yes, no) = (known(condition)[0], known(yes), known(no));
                 self.choice(condition, &yes, &no)
             }
-            Node::Binary(op, first, second) => {
+            TermNode::Binary(op, first, second) => {
                 let (first, second) = (known(first), known(second));
                 self.binary(op, &first, &second)
             }
         }
     }
 
-    fn binary(&mut self, op: Binary, first: &[Lit], second: &[Lit]) -> Vec<Lit> {
+    fn binary(&mut self, op: BinaryTerm, first: &[Lit], second: &[Lit]) -> Vec<Lit> {
         let sign = first.len() - 1;
         match op {
-            Binary::And => self.each(first, second, Self::and),
-            Binary::Or => self.each(first, second, Self::or),
-            Binary::Xor => self.each(first, second, Self::xor),
-            Binary::Add => self.sum(first, second, !self.top).0,
-            Binary::Sub => self.sum(first, &inverted(second), self.top).0,
-            Binary::Mul => self.product(first, second),
-            Binary::UDiv => self.divided(first, second).0,
-            Binary::URem => self.divided(first, second).1,
-            Binary::SDiv => {
+            BinaryTerm::And => self.each(first, second, Self::and),
+            BinaryTerm::Or => self.each(first, second, Self::or),
+            BinaryTerm::Xor => self.each(first, second, Self::xor),
+            BinaryTerm::Add => self.sum(first, second, !self.top).0,
+            BinaryTerm::Sub => self.sum(first, &inverted(second), self.top).0,
+            BinaryTerm::Mul => self.product(first, second),
+            BinaryTerm::UDiv => self.divided(first, second).0,
+            BinaryTerm::URem => self.divided(first, second).1,
+            BinaryTerm::SDiv => {
                 let (quotient, _) = self.divided_signed(first, second);
                 let differ = self.xor(first[sign], second[sign]);
                 self.negated_if(differ, &quotient)
             }
-            Binary::SRem => {
+            BinaryTerm::SRem => {
                 let (_, rest) = self.divided_signed(first, second);
                 self.negated_if(first[sign], &rest)
             }
-            Binary::Shl => {
+            BinaryTerm::Shl => {
                 // To the left is to the right from the other end.
                 let mut shifted = first.to_vec();
                 shifted.reverse();
@@ -105,16 +105,16 @@ impl<'s, S: SolverInterface> Blaster<'s, S> {
                 shifted.reverse();
                 shifted
             }
-            Binary::LShr => self.shifted(first, second, !self.top),
-            Binary::AShr => self.shifted(first, second, first[sign]),
-            Binary::Eq => {
+            BinaryTerm::LShr => self.shifted(first, second, !self.top),
+            BinaryTerm::AShr => self.shifted(first, second, first[sign]),
+            BinaryTerm::Eq => {
                 let differing = self.each(first, second, Self::xor);
                 vec![!self.any(&differing)]
             }
-            Binary::Ult => vec![self.is_less(first, second)],
-            Binary::Ule => vec![!self.is_less(second, first)],
-            Binary::Slt => vec![self.is_less(&turned(first), &turned(second))],
-            Binary::Sle => vec![!self.is_less(&turned(second), &turned(first))],
+            BinaryTerm::Ult => vec![self.is_less(first, second)],
+            BinaryTerm::Ule => vec![!self.is_less(second, first)],
+            BinaryTerm::Slt => vec![self.is_less(&turned(first), &turned(second))],
+            BinaryTerm::Sle => vec![!self.is_less(&turned(second), &turned(first))],
         }
     }
 

@@ -1,14 +1,14 @@
 //! Whether some truths can hold together.
 
 use crate::logic::blast::Blaster;
-use crate::logic::term::{Node, TermId, Terms};
+use crate::logic::term::{TermId, TermNode, Terms};
 use batsat::clause::Kind;
 use batsat::{Callbacks, Solver, SolverInterface as _, SolverOpts, lbool};
 use std::collections::BTreeMap;
 
 /// What is known of some truths.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Answer {
+pub enum LogicAnswer {
     /// They contradict each other: the positions of some that do so already, ascending. Not always the fewest.
     Contradiction(Vec<usize>),
     /// All hold for these values of the variables, by number and width. A variable that is not listed may have any
@@ -18,7 +18,7 @@ pub enum Answer {
     Unknown,
 }
 
-impl Answer {
+impl LogicAnswer {
     /// Whether they are known to contradict each other.
     pub fn is_contradiction(&self) -> bool {
         matches!(self, Self::Contradiction(_))
@@ -52,7 +52,7 @@ impl Callbacks for Budget {
 /// # Panics
 ///
 /// A term has more than one bit.
-pub fn check(terms: &Terms, truths: &[TermId], max_conflicts: u64) -> Answer {
+pub fn check(terms: &Terms, truths: &[TermId], max_conflicts: u64) -> LogicAnswer {
     let mut solver = Solver::new(SolverOpts::default(), Budget { n_left: max_conflicts.max(1) });
     let mut blaster = Blaster::new(&mut solver);
     let literals: Vec<_> = truths
@@ -63,7 +63,7 @@ pub fn check(terms: &Terms, truths: &[TermId], max_conflicts: u64) -> Answer {
         })
         .collect();
     let variables = terms.parts(truths).into_iter().filter_map(|part| match terms.node(part) {
-        Node::Variable(number) => Some(((number, terms.width(part)), blaster.bits(terms, part).to_vec())),
+        TermNode::Variable(number) => Some(((number, terms.width(part)), blaster.bits(terms, part).to_vec())),
         _ => None,
     });
     let variables: Vec<_> = variables.collect();
@@ -75,15 +75,15 @@ pub fn check(terms: &Terms, truths: &[TermId], max_conflicts: u64) -> Answer {
                 core.filter_map(|literal| literals.iter().position(|known| *known == !*literal)).collect();
             core.sort_unstable();
             core.dedup();
-            Answer::Contradiction(core)
+            LogicAnswer::Contradiction(core)
         }
         answer if answer == lbool::TRUE => {
             let value = |bits: &[batsat::Lit]| {
                 let ones = bits.iter().zip(0_u32..).filter(|(bit, _)| solver.value_lit(**bit) == lbool::TRUE);
                 ones.fold(0, |value, (_, at)| value | 1_u64 << at)
             };
-            Answer::Model(variables.iter().map(|(variable, bits)| (*variable, value(bits))).collect())
+            LogicAnswer::Model(variables.iter().map(|(variable, bits)| (*variable, value(bits))).collect())
         }
-        _ => Answer::Unknown,
+        _ => LogicAnswer::Unknown,
     }
 }

@@ -1,6 +1,6 @@
 //! Terms as text of SMT-LIB 2, for an external solver.
 
-use crate::logic::term::{Binary, Node, TermId, Terms, Unary};
+use crate::logic::term::{BinaryTerm, TermId, TermNode, Terms, UnaryTerm};
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
@@ -32,7 +32,7 @@ fn put(text: &mut String, line: std::fmt::Arguments<'_>) {
 
 fn variable(terms: &Terms, term: TermId) -> Option<(u32, u32)> {
     match terms.node(term) {
-        Node::Variable(number) => Some((number, terms.width(term))),
+        TermNode::Variable(number) => Some((number, terms.width(term))),
         _ => None,
     }
 }
@@ -48,50 +48,50 @@ fn definition(terms: &Terms, term: TermId) -> String {
     let width = terms.width(term);
     let name = |part: TermId| name(terms, part);
     match terms.node(term) {
-        Node::Constant(bits) => format!("(_ bv{bits} {width})"),
-        Node::Variable(_) => name(term),
-        Node::Unary(op, operand) => {
+        TermNode::Constant(bits) => format!("(_ bv{bits} {width})"),
+        TermNode::Variable(_) => name(term),
+        TermNode::Unary(op, operand) => {
             let op = match op {
-                Unary::Not => "bvnot",
-                Unary::Neg => "bvneg",
+                UnaryTerm::Not => "bvnot",
+                UnaryTerm::Neg => "bvneg",
             };
             format!("({op} {})", name(operand))
         }
-        Node::Binary(op, first, second) => {
+        TermNode::Binary(op, first, second) => {
             let applied = format!("({} {} {})", word(op), name(first), name(second));
             if op.is_comparison() { format!("(ite {applied} #b1 #b0)") } else { applied }
         }
-        Node::Extract(operand, low) => format!("((_ extract {} {low}) {})", low + width - 1, name(operand)),
-        Node::ZeroExtend(operand) => {
+        TermNode::Extract(operand, low) => format!("((_ extract {} {low}) {})", low + width - 1, name(operand)),
+        TermNode::ZeroExtend(operand) => {
             format!("((_ zero_extend {}) {})", width - terms.width(operand), name(operand))
         }
-        Node::SignExtend(operand) => {
+        TermNode::SignExtend(operand) => {
             format!("((_ sign_extend {}) {})", width - terms.width(operand), name(operand))
         }
-        Node::Concat(upper, lower) => format!("(concat {} {})", name(upper), name(lower)),
-        Node::If(condition, yes, no) => format!("(ite (= {} #b1) {} {})", name(condition), name(yes), name(no)),
+        TermNode::Concat(upper, lower) => format!("(concat {} {})", name(upper), name(lower)),
+        TermNode::If(condition, yes, no) => format!("(ite (= {} #b1) {} {})", name(condition), name(yes), name(no)),
     }
 }
 
-fn word(op: Binary) -> &'static str {
+fn word(op: BinaryTerm) -> &'static str {
     match op {
-        Binary::And => "bvand",
-        Binary::Or => "bvor",
-        Binary::Xor => "bvxor",
-        Binary::Add => "bvadd",
-        Binary::Sub => "bvsub",
-        Binary::Mul => "bvmul",
-        Binary::UDiv => "bvudiv",
-        Binary::URem => "bvurem",
-        Binary::SDiv => "bvsdiv",
-        Binary::SRem => "bvsrem",
-        Binary::Shl => "bvshl",
-        Binary::LShr => "bvlshr",
-        Binary::AShr => "bvashr",
-        Binary::Eq => "=",
-        Binary::Ult => "bvult",
-        Binary::Ule => "bvule",
-        Binary::Slt => "bvslt",
-        Binary::Sle => "bvsle",
+        BinaryTerm::And => "bvand",
+        BinaryTerm::Or => "bvor",
+        BinaryTerm::Xor => "bvxor",
+        BinaryTerm::Add => "bvadd",
+        BinaryTerm::Sub => "bvsub",
+        BinaryTerm::Mul => "bvmul",
+        BinaryTerm::UDiv => "bvudiv",
+        BinaryTerm::URem => "bvurem",
+        BinaryTerm::SDiv => "bvsdiv",
+        BinaryTerm::SRem => "bvsrem",
+        BinaryTerm::Shl => "bvshl",
+        BinaryTerm::LShr => "bvlshr",
+        BinaryTerm::AShr => "bvashr",
+        BinaryTerm::Eq => "=",
+        BinaryTerm::Ult => "bvult",
+        BinaryTerm::Ule => "bvule",
+        BinaryTerm::Slt => "bvslt",
+        BinaryTerm::Sle => "bvsle",
     }
 }

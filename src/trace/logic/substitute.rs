@@ -1,17 +1,17 @@
 //! Terms with other terms in the place of variables.
 
-use crate::logic::term::{Node, TermId, Terms};
+use crate::logic::term::{TermId, TermNode, Terms};
 use std::collections::{BTreeSet, HashMap};
 use std::hash::BuildHasher;
 
 /// A variable: its number and its width.
-pub type Variable = (u32, u32);
+pub type TermVariable = (u32, u32);
 
 /// The variables of some terms.
-pub fn variables(terms: &Terms, roots: &[TermId]) -> BTreeSet<Variable> {
+pub fn variables(terms: &Terms, roots: &[TermId]) -> BTreeSet<TermVariable> {
     let parts = terms.parts(roots).into_iter();
     let variable = |part: TermId| match terms.node(part) {
-        Node::Variable(number) => Some((number, terms.width(part))),
+        TermNode::Variable(number) => Some((number, terms.width(part))),
         _ => None,
     };
     parts.filter_map(variable).collect()
@@ -28,18 +28,18 @@ pub fn substitute<H: BuildHasher>(terms: &mut Terms, term: TermId, values: &Hash
         let width = terms.width(part);
         let of = |operand: TermId| known[&operand];
         let new = match terms.node(part) {
-            Node::Constant(_) => part,
-            Node::Variable(number) => match values.get(&number) {
+            TermNode::Constant(_) => part,
+            TermNode::Variable(number) => match values.get(&number) {
                 Some(value) if terms.width(*value) == width => *value,
                 _ => part,
             },
-            Node::Unary(op, operand) => terms.unary(op, of(operand)),
-            Node::Binary(op, first, second) => terms.binary(op, of(first), of(second)),
-            Node::Extract(operand, low) => terms.extract(of(operand), low, width),
-            Node::ZeroExtend(operand) => terms.zero_extend(of(operand), width),
-            Node::SignExtend(operand) => terms.sign_extend(of(operand), width),
-            Node::Concat(upper, lower) => terms.concat(of(upper), of(lower)),
-            Node::If(condition, yes, no) => terms.if_else(of(condition), of(yes), of(no)),
+            TermNode::Unary(op, operand) => terms.unary(op, of(operand)),
+            TermNode::Binary(op, first, second) => terms.binary(op, of(first), of(second)),
+            TermNode::Extract(operand, low) => terms.extract(of(operand), low, width),
+            TermNode::ZeroExtend(operand) => terms.zero_extend(of(operand), width),
+            TermNode::SignExtend(operand) => terms.sign_extend(of(operand), width),
+            TermNode::Concat(upper, lower) => terms.concat(of(upper), of(lower)),
+            TermNode::If(condition, yes, no) => terms.if_else(of(condition), of(yes), of(no)),
         };
         known.insert(part, new);
     }

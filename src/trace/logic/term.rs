@@ -15,7 +15,7 @@ pub struct TermId(pub u32);
 
 /// What is done with one operand; the result has its width.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Unary {
+pub enum UnaryTerm {
     /// All bits inverted.
     Not,
     /// Two's complement.
@@ -24,7 +24,7 @@ pub enum Unary {
 
 /// What is done with two operands of the same width. The result has their width, that of a comparison has one bit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Binary {
+pub enum BinaryTerm {
     /// Bits of both.
     And,
     /// Bits of any.
@@ -63,7 +63,7 @@ pub enum Binary {
     Sle,
 }
 
-impl Binary {
+impl BinaryTerm {
     /// All of them.
     pub const ALL: [Self; 18] = [
         Self::And,
@@ -98,15 +98,15 @@ impl Binary {
 
 /// How a term is made of others.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Node {
+pub enum TermNode {
     /// A number, without bits above the width.
     Constant(u64),
     /// A variable, by a number that its user chooses. The same number with another width is another variable.
     Variable(u32),
     /// Of one operand.
-    Unary(Unary, TermId),
+    Unary(UnaryTerm, TermId),
     /// Of two operands.
-    Binary(Binary, TermId, TermId),
+    Binary(BinaryTerm, TermId, TermId),
     /// The bits of the operand from this one on.
     Extract(TermId, u32),
     /// The operand with zeros before it.
@@ -119,7 +119,7 @@ pub enum Node {
     If(TermId, TermId, TermId),
 }
 
-impl Node {
+impl TermNode {
     /// The parts, in order.
     pub fn parts(self) -> impl Iterator<Item = TermId> {
         let parts = match self {
@@ -146,13 +146,13 @@ pub fn mask(width: u32) -> u64 {
 /// Functions that build terms panic if a width is not 1 to [`MAX_WIDTH`], or if the widths of operands do not fit.
 #[derive(Debug, Clone, Default)]
 pub struct Terms {
-    nodes: Vec<(Node, u32)>,
-    known: HashMap<(Node, u32), TermId>,
+    nodes: Vec<(TermNode, u32)>,
+    known: HashMap<(TermNode, u32), TermId>,
 }
 
 impl Terms {
     /// How a term is made.
-    pub fn node(&self, term: TermId) -> Node {
+    pub fn node(&self, term: TermId) -> TermNode {
         self.nodes[term.0 as usize].0
     }
 
@@ -164,7 +164,7 @@ impl Terms {
     /// The value of a constant; `None` for other terms.
     pub fn constant_of(&self, term: TermId) -> Option<u64> {
         match self.node(term) {
-            Node::Constant(bits) => Some(bits),
+            TermNode::Constant(bits) => Some(bits),
             _ => None,
         }
     }
@@ -183,7 +183,7 @@ impl Terms {
         parts
     }
 
-    fn keep(&mut self, node: Node, width: u32) -> TermId {
+    fn keep(&mut self, node: TermNode, width: u32) -> TermId {
         assert!((1..=MAX_WIDTH).contains(&width), "a term has 1 to 64 bits, not {width}");
         let Self { nodes, known } = self;
         *known.entry((node, width)).or_insert_with(|| {
@@ -194,7 +194,7 @@ impl Terms {
 
     /// A number, cut to the width.
     pub fn constant(&mut self, bits: u64, width: u32) -> TermId {
-        self.keep(Node::Constant(bits & mask(width)), width)
+        self.keep(TermNode::Constant(bits & mask(width)), width)
     }
 
     /// A truth value.
@@ -204,26 +204,26 @@ impl Terms {
 
     /// A variable.
     pub fn variable(&mut self, number: u32, width: u32) -> TermId {
-        self.keep(Node::Variable(number), width)
+        self.keep(TermNode::Variable(number), width)
     }
 
     /// Of one operand.
-    pub fn unary(&mut self, op: Unary, operand: TermId) -> TermId {
+    pub fn unary(&mut self, op: UnaryTerm, operand: TermId) -> TermId {
         let width = self.width(operand);
         match self.node(operand) {
-            Node::Constant(bits) => self.constant(apply_unary(op, bits), width),
-            Node::Unary(inner, twice) if inner == op => twice,
-            _ => self.keep(Node::Unary(op, operand), width),
+            TermNode::Constant(bits) => self.constant(apply_unary(op, bits), width),
+            TermNode::Unary(inner, twice) if inner == op => twice,
+            _ => self.keep(TermNode::Unary(op, operand), width),
         }
     }
 
     /// The inverse of a truth value, or of all bits.
     pub fn not(&mut self, operand: TermId) -> TermId {
-        self.unary(Unary::Not, operand)
+        self.unary(UnaryTerm::Not, operand)
     }
 
     /// Of two operands.
-    pub fn binary(&mut self, op: Binary, first: TermId, second: TermId) -> TermId {
+    pub fn binary(&mut self, op: BinaryTerm, first: TermId, second: TermId) -> TermId {
         let width = self.width(first);
         assert_eq!(width, self.width(second), "operands of {op:?} have the same width");
         let result = if op.is_comparison() { 1 } else { width };
@@ -237,26 +237,26 @@ impl Terms {
         let simple = self.of_same(op, first, second, result).or_else(|| self.of_constant(op, first, second));
         let simple = simple.or_else(|| self.difference(op, first, second));
         let simple = match simple {
-            None if op == Binary::Eq => self.equal_sums(first, second),
+            None if op == BinaryTerm::Eq => self.equal_sums(first, second),
             simple => simple,
         };
         let simple = simple.or_else(|| {
             let constant = self.constant_of(first).filter(|_| op.is_comparison())?;
             self.compared(op, second, constant, true)
         });
-        simple.unwrap_or_else(|| self.keep(Node::Binary(op, first, second), result))
+        simple.unwrap_or_else(|| self.keep(TermNode::Binary(op, first, second), result))
     }
 
     /// What two equal operands give.
-    fn of_same(&mut self, op: Binary, first: TermId, second: TermId, width: u32) -> Option<TermId> {
+    fn of_same(&mut self, op: BinaryTerm, first: TermId, second: TermId, width: u32) -> Option<TermId> {
         if first != second {
             return None;
         }
         match op {
-            Binary::And | Binary::Or => Some(first),
-            Binary::Xor | Binary::Sub => Some(self.constant(0, width)),
-            Binary::Eq | Binary::Ule | Binary::Sle => Some(self.truth(true)),
-            Binary::Ult | Binary::Slt => Some(self.truth(false)),
+            BinaryTerm::And | BinaryTerm::Or => Some(first),
+            BinaryTerm::Xor | BinaryTerm::Sub => Some(self.constant(0, width)),
+            BinaryTerm::Eq | BinaryTerm::Ule | BinaryTerm::Sle => Some(self.truth(true)),
+            BinaryTerm::Ult | BinaryTerm::Slt => Some(self.truth(false)),
             _ => None,
         }
     }
@@ -264,55 +264,64 @@ impl Terms {
     /// Two sums with a constant each are equal if the rests differ by a constant.
     fn equal_sums(&mut self, first: TermId, second: TermId) -> Option<TermId> {
         let parts = |terms: &Self, sum: TermId| match terms.node(sum) {
-            Node::Binary(Binary::Add, rest, constant) => Some((rest, terms.constant_of(constant)?)),
+            TermNode::Binary(BinaryTerm::Add, rest, constant) => Some((rest, terms.constant_of(constant)?)),
             _ => None,
         };
         let ((one, by), (other, other_by)) = (parts(self, first)?, parts(self, second)?);
         let moved = self.sum(one, by.wrapping_sub(other_by));
-        Some(self.binary(Binary::Eq, moved, other))
+        Some(self.binary(BinaryTerm::Eq, moved, other))
     }
 
     /// What a sum without one of its parts is.
-    fn difference(&mut self, op: Binary, first: TermId, second: TermId) -> Option<TermId> {
-        let Node::Binary(Binary::Add, one, other) = self.node(first) else { return None };
+    fn difference(&mut self, op: BinaryTerm, first: TermId, second: TermId) -> Option<TermId> {
+        let TermNode::Binary(BinaryTerm::Add, one, other) = self.node(first) else { return None };
         match op {
-            Binary::Sub if one == second => Some(other),
-            Binary::Sub if other == second => Some(one),
-            Binary::Sub if self.constant_of(other).is_some() => {
-                let rest = self.binary(Binary::Sub, one, second);
-                Some(self.binary(Binary::Add, rest, other))
+            BinaryTerm::Sub if one == second => Some(other),
+            BinaryTerm::Sub if other == second => Some(one),
+            BinaryTerm::Sub if self.constant_of(other).is_some() => {
+                let rest = self.binary(BinaryTerm::Sub, one, second);
+                Some(self.binary(BinaryTerm::Add, rest, other))
             }
             _ => None,
         }
     }
 
     /// What a constant second operand leaves.
-    fn of_constant(&mut self, op: Binary, first: TermId, second: TermId) -> Option<TermId> {
+    fn of_constant(&mut self, op: BinaryTerm, first: TermId, second: TermId) -> Option<TermId> {
         let constant = self.constant_of(second)?;
         let width = self.width(first);
         let is_all = constant == mask(width);
         match (op, constant) {
-            (Binary::And | Binary::Mul, 0) => Some(second),
-            (Binary::Or | Binary::Xor | Binary::Add | Binary::Sub | Binary::Shl | Binary::LShr | Binary::AShr, 0)
-            | (Binary::Mul | Binary::UDiv, 1) => Some(first),
-            (Binary::SDiv, 1) if width > 1 => Some(first),
-            (Binary::URem, 1) => Some(self.constant(0, width)),
-            (Binary::Ult, 0) => Some(self.truth(false)),
-            (Binary::Eq, 1) if width == 1 => Some(first),
-            (Binary::Eq, 0) if width == 1 => Some(self.not(first)),
-            (Binary::And, _) if is_all => Some(first),
-            (Binary::Or, _) if is_all => Some(second),
-            (Binary::Xor, _) if is_all => Some(self.not(first)),
-            (Binary::Ule, _) if is_all => Some(self.truth(true)),
-            (Binary::Sub, _) => Some(self.sum(first, constant.wrapping_neg())),
-            (Binary::Add, _) => match self.node(first) {
-                Node::Binary(Binary::Add, inner, other) if self.constant_of(other).is_some() => {
+            (BinaryTerm::And | BinaryTerm::Mul, 0) => Some(second),
+            (
+                BinaryTerm::Or
+                | BinaryTerm::Xor
+                | BinaryTerm::Add
+                | BinaryTerm::Sub
+                | BinaryTerm::Shl
+                | BinaryTerm::LShr
+                | BinaryTerm::AShr,
+                0,
+            )
+            | (BinaryTerm::Mul | BinaryTerm::UDiv, 1) => Some(first),
+            (BinaryTerm::SDiv, 1) if width > 1 => Some(first),
+            (BinaryTerm::URem, 1) => Some(self.constant(0, width)),
+            (BinaryTerm::Ult, 0) => Some(self.truth(false)),
+            (BinaryTerm::Eq, 1) if width == 1 => Some(first),
+            (BinaryTerm::Eq, 0) if width == 1 => Some(self.not(first)),
+            (BinaryTerm::And, _) if is_all => Some(first),
+            (BinaryTerm::Or, _) if is_all => Some(second),
+            (BinaryTerm::Xor, _) if is_all => Some(self.not(first)),
+            (BinaryTerm::Ule, _) if is_all => Some(self.truth(true)),
+            (BinaryTerm::Sub, _) => Some(self.sum(first, constant.wrapping_neg())),
+            (BinaryTerm::Add, _) => match self.node(first) {
+                TermNode::Binary(BinaryTerm::Add, inner, other) if self.constant_of(other).is_some() => {
                     let other = self.constant_of(other).unwrap_or_default();
                     Some(self.sum(inner, other.wrapping_add(constant)))
                 }
                 _ => None,
             },
-            (Binary::Eq | Binary::Ult | Binary::Ule | Binary::Slt | Binary::Sle, _) => {
+            (BinaryTerm::Eq | BinaryTerm::Ult | BinaryTerm::Ule | BinaryTerm::Slt | BinaryTerm::Sle, _) => {
                 self.compared(op, first, constant, false)
             }
             _ => None,
@@ -322,26 +331,26 @@ impl Terms {
     /// A term and a constant.
     fn sum(&mut self, term: TermId, constant: u64) -> TermId {
         let constant = self.constant(constant, self.width(term));
-        self.binary(Binary::Add, term, constant)
+        self.binary(BinaryTerm::Add, term, constant)
     }
 
     /// A comparison with a constant that can be one of a narrower term. The constant is the first operand if
     /// `is_swapped`.
-    fn compared(&mut self, op: Binary, term: TermId, constant: u64, is_swapped: bool) -> Option<TermId> {
+    fn compared(&mut self, op: BinaryTerm, term: TermId, constant: u64, is_swapped: bool) -> Option<TermId> {
         let width = self.width(term);
         let (inner, has_sign) = match self.node(term) {
-            Node::ZeroExtend(inner) => (inner, false),
-            Node::SignExtend(inner) => (inner, true),
-            Node::Binary(Binary::Add, inner, other) if op == Binary::Eq => {
+            TermNode::ZeroExtend(inner) => (inner, false),
+            TermNode::SignExtend(inner) => (inner, true),
+            TermNode::Binary(BinaryTerm::Add, inner, other) if op == BinaryTerm::Eq => {
                 let other = self.constant_of(other)?;
                 let constant = self.constant(constant.wrapping_sub(other), width);
-                return Some(self.binary(Binary::Eq, inner, constant));
+                return Some(self.binary(BinaryTerm::Eq, inner, constant));
             }
             _ => return None,
         };
         let narrow = self.width(inner);
-        let is_signed = matches!(op, Binary::Slt | Binary::Sle);
-        if op != Binary::Eq && has_sign != is_signed {
+        let is_signed = matches!(op, BinaryTerm::Slt | BinaryTerm::Sle);
+        if op != BinaryTerm::Eq && has_sign != is_signed {
             return None;
         }
         let cut = constant & mask(narrow);
@@ -352,7 +361,7 @@ impl Terms {
         }
         // The constant is above or below all values of the term.
         let is_above = !is_signed || signed(constant, width) > 0;
-        Some(self.truth(op != Binary::Eq && is_above != is_swapped))
+        Some(self.truth(op != BinaryTerm::Eq && is_above != is_swapped))
     }
 
     /// `width` bits of a term, from bit `low` on.
@@ -361,17 +370,17 @@ impl Terms {
         assert!(low + width <= whole, "bits {low} to {} of a term of {whole}", low + width);
         match self.node(operand) {
             _ if width == whole => operand,
-            Node::Constant(bits) => self.constant(bits >> low, width),
-            Node::Extract(inner, begin) => self.extract(inner, begin + low, width),
-            Node::ZeroExtend(inner) | Node::SignExtend(inner) if low + width <= self.width(inner) => {
+            TermNode::Constant(bits) => self.constant(bits >> low, width),
+            TermNode::Extract(inner, begin) => self.extract(inner, begin + low, width),
+            TermNode::ZeroExtend(inner) | TermNode::SignExtend(inner) if low + width <= self.width(inner) => {
                 self.extract(inner, low, width)
             }
-            Node::Concat(_, lower) if low + width <= self.width(lower) => self.extract(lower, low, width),
-            Node::Concat(upper, lower) if low >= self.width(lower) => {
+            TermNode::Concat(_, lower) if low + width <= self.width(lower) => self.extract(lower, low, width),
+            TermNode::Concat(upper, lower) if low >= self.width(lower) => {
                 let begin = low - self.width(lower);
                 self.extract(upper, begin, width)
             }
-            _ => self.keep(Node::Extract(operand, low), width),
+            _ => self.keep(TermNode::Extract(operand, low), width),
         }
     }
 
@@ -380,9 +389,9 @@ impl Terms {
         assert!(width >= self.width(operand), "an extension is no cut");
         match self.node(operand) {
             _ if width == self.width(operand) => operand,
-            Node::Constant(bits) => self.constant(bits, width),
-            Node::ZeroExtend(inner) => self.zero_extend(inner, width),
-            _ => self.keep(Node::ZeroExtend(operand), width),
+            TermNode::Constant(bits) => self.constant(bits, width),
+            TermNode::ZeroExtend(inner) => self.zero_extend(inner, width),
+            _ => self.keep(TermNode::ZeroExtend(operand), width),
         }
     }
 
@@ -392,11 +401,11 @@ impl Terms {
         assert!(width >= inner_width, "an extension is no cut");
         match self.node(operand) {
             _ if width == inner_width => operand,
-            Node::Constant(bits) => self.constant(sign_extended(bits, inner_width), width),
-            Node::SignExtend(inner) => self.sign_extend(inner, width),
+            TermNode::Constant(bits) => self.constant(sign_extended(bits, inner_width), width),
+            TermNode::SignExtend(inner) => self.sign_extend(inner, width),
             // Its sign is 0.
-            Node::ZeroExtend(inner) => self.zero_extend(inner, width),
-            _ => self.keep(Node::SignExtend(operand), width),
+            TermNode::ZeroExtend(inner) => self.zero_extend(inner, width),
+            _ => self.keep(TermNode::SignExtend(operand), width),
         }
     }
 
@@ -407,7 +416,7 @@ impl Terms {
         match (self.constant_of(upper), self.constant_of(lower)) {
             (Some(upper), Some(lower)) => self.constant(upper << lower_width | lower, width),
             (Some(0), None) => self.zero_extend(lower, width),
-            _ => self.keep(Node::Concat(upper, lower), width),
+            _ => self.keep(TermNode::Concat(upper, lower), width),
         }
     }
 
@@ -425,7 +434,7 @@ impl Terms {
             _ if yes == no => yes,
             (_, Some(1), Some(0)) if width == 1 => condition,
             (_, Some(0), Some(1)) if width == 1 => self.not(condition),
-            _ => self.keep(Node::If(condition, yes, no), width),
+            _ => self.keep(TermNode::If(condition, yes, no), width),
         }
     }
 }

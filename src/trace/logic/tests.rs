@@ -1,10 +1,10 @@
 //! All of `logic` on random terms: the translation into clauses against evaluation, and both against an external
 //! solver.
 
-use crate::logic::check::{Answer, check};
+use crate::logic::check::{LogicAnswer, check};
 use crate::logic::evaluate::evaluate;
 use crate::logic::smtlib::question;
-use crate::logic::term::{Binary, TermId, Terms, Unary, mask};
+use crate::logic::term::{BinaryTerm, TermId, Terms, UnaryTerm, mask};
 use proptest::prelude::*;
 use std::fs;
 use std::process::{Command, Stdio};
@@ -65,7 +65,7 @@ fn term(
     match random.below(10) {
         0 => {
             let operand = part(terms, random, width);
-            terms.unary(if random.below(2) == 0 { Unary::Not } else { Unary::Neg }, operand)
+            terms.unary(if random.below(2) == 0 { UnaryTerm::Not } else { UnaryTerm::Neg }, operand)
         }
         1 if width < 64 => {
             // Products of wide terms take long.
@@ -90,7 +90,7 @@ fn term(
             terms.if_else(condition, yes, no)
         }
         _ => {
-            let op = Binary::ALL[random.below(18) as usize];
+            let op = BinaryTerm::ALL[random.below(18) as usize];
             if op.is_comparison() && width > 1 {
                 let (first, second) = (part(terms, random, width), part(terms, random, width));
                 let truth = terms.binary(op, first, second);
@@ -130,14 +130,14 @@ proptest! {
         for number in 1..4 {
             for width in 1..=64 {
                 let (variable, bits) = (terms.variable(number, width), terms.constant(value(seed, number, width), width));
-                truths.push(terms.binary(Binary::Eq, variable, bits));
+                truths.push(terms.binary(BinaryTerm::Eq, variable, bits));
             }
         }
         let used = terms.parts(&[root]);
         truths.retain(|truth| terms.parts(&[*truth]).iter().any(|part| used.contains(part) && terms.constant_of(*part).is_none()));
         let expected = terms.constant(expected, width);
-        truths.push(terms.binary(Binary::Eq, root, expected));
-        prop_assert!(matches!(check(&terms, &truths, FEW), Answer::Model(_)));
+        truths.push(terms.binary(BinaryTerm::Eq, root, expected));
+        prop_assert!(matches!(check(&terms, &truths, FEW), LogicAnswer::Model(_)));
         let last = truths.len() - 1;
         truths[last] = terms.not(truths[last]);
         prop_assert!(check(&terms, &truths, FEW).is_contradiction());
@@ -150,18 +150,18 @@ proptest! {
         let truths: Vec<TermId> = (0..5).map(|_| {
             let width = 1 + random.below(16);
             let (first, second) = (term(&mut terms, &mut random, width, 2, &mut variable), term(&mut terms, &mut random, width, 2, &mut variable));
-            terms.binary(Binary::ALL[13 + random.below(5) as usize], first, second)
+            terms.binary(BinaryTerm::ALL[13 + random.below(5) as usize], first, second)
         }).collect();
         match check(&terms, &truths, FEW) {
-            Answer::Model(model) => for truth in truths {
+            LogicAnswer::Model(model) => for truth in truths {
                 let holds = evaluate(&terms, truth, |number, width| model.get(&(number, width)).copied().unwrap_or(0));
                 prop_assert_eq!(holds, 1);
             },
-            Answer::Contradiction(core) => {
+            LogicAnswer::Contradiction(core) => {
                 let core: Vec<TermId> = core.iter().map(|at| truths[*at]).collect();
                 prop_assert!(check(&terms, &core, 100 * FEW).is_contradiction());
             }
-            Answer::Unknown => {}
+            LogicAnswer::Unknown => {}
         }
     }
 }
@@ -173,18 +173,19 @@ fn a_core_leaves_out_what_has_no_part_in_it() {
         None => terms.variable(number, 32),
         Some(bits) => terms.constant(bits, 32),
     });
-    let truths = [(Binary::Slt, m, five), (Binary::Slt, ten, n), (Binary::Sle, m, n), (Binary::Slt, n, five)];
+    let truths =
+        [(BinaryTerm::Slt, m, five), (BinaryTerm::Slt, ten, n), (BinaryTerm::Sle, m, n), (BinaryTerm::Slt, n, five)];
     let truths = truths.map(|(op, first, second)| terms.binary(op, first, second));
-    assert_eq!(check(&terms, &truths, FEW), Answer::Contradiction(vec![1, 3]));
-    assert!(matches!(check(&terms, &truths[..3], FEW), Answer::Model(_)));
-    assert_eq!(check(&terms, &[], FEW), Answer::Model(std::collections::BTreeMap::new()));
+    assert_eq!(check(&terms, &truths, FEW), LogicAnswer::Contradiction(vec![1, 3]));
+    assert!(matches!(check(&terms, &truths[..3], FEW), LogicAnswer::Model(_)));
+    assert_eq!(check(&terms, &[], FEW), LogicAnswer::Model(std::collections::BTreeMap::new()));
 }
 
 #[test]
 fn a_false_constant_contradicts_itself() {
     let mut terms = Terms::default();
     let (yes, no) = (terms.truth(true), terms.truth(false));
-    assert_eq!(check(&terms, &[yes, no], FEW), Answer::Contradiction(vec![1]));
+    assert_eq!(check(&terms, &[yes, no], FEW), LogicAnswer::Contradiction(vec![1]));
 }
 
 #[test]
@@ -194,13 +195,13 @@ fn a_hard_question_ends_with_its_budget() {
     let (first, second, product) =
         (terms.variable(1, 42), terms.variable(2, 42), terms.constant(721_051 * 924_563, 42));
     let (one, limit) = (terms.constant(1, 42), terms.constant(1 << 20, 42));
-    let both = terms.binary(Binary::Mul, first, second);
-    let mut truths = vec![terms.binary(Binary::Eq, both, product)];
+    let both = terms.binary(BinaryTerm::Mul, first, second);
+    let mut truths = vec![terms.binary(BinaryTerm::Eq, both, product)];
     for factor in [first, second] {
-        truths.push(terms.binary(Binary::Ult, one, factor));
-        truths.push(terms.binary(Binary::Ult, factor, limit));
+        truths.push(terms.binary(BinaryTerm::Ult, one, factor));
+        truths.push(terms.binary(BinaryTerm::Ult, factor, limit));
     }
-    assert_eq!(check(&terms, &truths, 10), Answer::Unknown);
+    assert_eq!(check(&terms, &truths, 10), LogicAnswer::Unknown);
 }
 
 /// What `check` answers to random questions, asked again in few: the questions of a batch share no variable. So all
@@ -223,25 +224,25 @@ fn an_external_solver_gives_the_same_answers() {
                     let most = if random.below(100) == 0 { 64 } else { 8 };
                     let width = 1 + random.below(most);
                     let sides = [0, 1].map(|_| term(&mut terms, &mut random, width, 2, &mut leaf));
-                    terms.binary(Binary::ALL[13 + random.below(5) as usize], sides[0], sides[1])
+                    terms.binary(BinaryTerm::ALL[13 + random.below(5) as usize], sides[0], sides[1])
                 })
                 .collect();
             match check(&terms, &truths, 200) {
-                Answer::Contradiction(_) => {
-                    let all = truths.into_iter().reduce(|first, second| terms.binary(Binary::And, first, second));
+                LogicAnswer::Contradiction(_) => {
+                    let all = truths.into_iter().reduce(|first, second| terms.binary(BinaryTerm::And, first, second));
                     impossible.extend(all);
                 }
-                Answer::Model(_) => {
+                LogicAnswer::Model(_) => {
                     possible.extend(truths);
                     n_possible += 1;
                 }
-                Answer::Unknown => {}
+                LogicAnswer::Unknown => {}
             }
         }
         text += &question(&terms, &possible);
         expected.push(("sat", n_possible));
         let n_impossible = impossible.len();
-        let any = impossible.into_iter().reduce(|first, second| terms.binary(Binary::Or, first, second));
+        let any = impossible.into_iter().reduce(|first, second| terms.binary(BinaryTerm::Or, first, second));
         text += &question(&terms, any.as_slice());
         expected.push(("unsat", n_impossible));
     }

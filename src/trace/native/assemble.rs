@@ -1,9 +1,9 @@
 //! A trace from the records of one process that were told at once.
 
 use crate::TraceError;
-use crate::container::{Kind, Process, Writer};
+use crate::container::{ChunkKind, TraceWriter, TracedProcess};
 use crate::instrument::segment::HEADER_SIZE;
-use crate::native::units::Units;
+use crate::native::units::RecordedUnits;
 
 /// Chunks become no longer than this and one record.
 const CHUNK: usize = 1 << 20;
@@ -12,15 +12,15 @@ const CHUNK: usize = 1 << 20;
 ///
 /// Errors: a record with a number that no segment has. A last one that is cut short is left out.
 pub fn assemble(
-    process: &Process,
+    process: &TracedProcess,
     globals: &[(u32, Vec<u8>)],
     records: &[u8],
-    units: &mut Units,
+    units: &mut RecordedUnits,
 ) -> Result<Vec<u8>, TraceError> {
-    let mut writer = Writer::new(Vec::new())?;
-    writer.add(Kind::Process, 0, 0, &process.to_bytes())?;
+    let mut writer = TraceWriter::new(Vec::new())?;
+    writer.add(ChunkKind::Process, 0, 0, &process.to_bytes())?;
     for (unit, addresses) in globals {
-        writer.add(Kind::Globals, *unit, 0, addresses)?;
+        writer.add(ChunkKind::Globals, *unit, 0, addresses)?;
     }
     let (mut begin, mut at) = (0, 0);
     while let Some(number) = records.get(at..).and_then(<[u8]>::first_chunk::<{ HEADER_SIZE as usize }>) {
@@ -30,12 +30,12 @@ pub fn assemble(
         }
         at += size;
         if at - begin >= CHUNK {
-            writer.add(Kind::Records, 0, begin as u64, &records[begin..at])?;
+            writer.add(ChunkKind::Records, 0, begin as u64, &records[begin..at])?;
             begin = at;
         }
     }
     if at > begin {
-        writer.add(Kind::Records, 0, begin as u64, &records[begin..at])?;
+        writer.add(ChunkKind::Records, 0, begin as u64, &records[begin..at])?;
     }
     Ok(writer.finish()?)
 }

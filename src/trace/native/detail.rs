@@ -4,11 +4,13 @@ use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
 use crate::TraceError;
-use crate::detail::{Access, Answer, Asked, Detail, Doing, MAX_CONTENT, Named, Outside, Standing, What};
-use crate::native::machine::{Call, Crash, Frame, Machine, Watch};
+use crate::detail::{
+    Access, Asked, Detail, Doing, MAX_CONTENT, NamedAddress, OriginAnswer, Outside, StepStanding, UsedThing,
+};
+use crate::native::machine::{Crash, NativeCall, NativeFrame, NativeMachine, Watch};
 use crate::native::object::View;
-use crate::native::play::Player;
-use crate::native::shape::{Argument, Class, Shape};
+use crate::native::play::NativePlayer;
+use crate::native::shape::{CallArgument, FunctionShape, PrintClass};
 use crate::native::visit::before_step;
 use crate::native::{object, value};
 use crate::place::Place;
@@ -24,7 +26,7 @@ pub const MAX_TEXT: u64 = 80;
 const MAX_MAKERS: usize = 64;
 
 /// A step that has begun and has not ended.
-struct Open {
+struct OpenStep {
     frame: u64,
     detail: Detail,
     /// The makers of the next value that it reads.
@@ -33,7 +35,7 @@ struct Open {
 
 /// Collects the facts about some steps.
 #[derive(Default)]
-struct Focus<'f> {
+struct NativeFocus<'f> {
     /// The steps, ascending.
     steps: &'f [Step],
     /// The number of these that have begun.
@@ -41,24 +43,24 @@ struct Focus<'f> {
     /// The first step that is left out.
     until: Step,
     counts: Option<HashMap<(u32, u32), u64>>,
-    open: Vec<Open>,
+    open: Vec<OpenStep>,
     found: Vec<Detail>,
     /// A step that returned, and its function, until its caller goes on.
-    left: Option<(Step, Arc<Shape>)>,
+    left: Option<(Step, Arc<FunctionShape>)>,
     is_done: bool,
 }
 
-impl Focus<'_> {
-    fn of(&mut self, step: Step) -> Option<&mut Open> {
+impl NativeFocus<'_> {
+    fn of(&mut self, step: Step) -> Option<&mut OpenStep> {
         self.open.iter_mut().rev().find(|open| open.detail.standing.step == step)
     }
 
-    fn current(&mut self, machine: &Machine) -> Option<&mut Open> {
+    fn current(&mut self, machine: &NativeMachine) -> Option<&mut OpenStep> {
         self.of(machine.frame()?.step)
     }
 
     /// Stores a value that a step reads or writes.
-    fn note(&mut self, step: Step, note: impl FnOnce(View<'_>, &mut Open), machine: &Machine) {
+    fn note(&mut self, step: Step, note: impl FnOnce(View<'_>, &mut OpenStep), machine: &NativeMachine) {
         let view = View::new(machine);
         if let Some(open) = self.of(step) {
             note(view, open);
@@ -73,7 +75,7 @@ impl Focus<'_> {
     }
 }
 
-impl Open {
+impl OpenStep {
     fn access(&mut self, view: View<'_>, address: u64, size: u64, bytes: Option<&[u8]>) -> Access {
         let makers = std::mem::take(&mut self.makers);
         let origin = makers.contains(&Step::START).then(|| origin(view, address));
@@ -86,7 +88,7 @@ impl Open {
 }
 
 /// The steps that wrote the text that a pointer points to, if its value shows it, and what has that text.
-fn text(view: View<'_>, named: &Named, bytes: Option<&[u8]>) -> (BTreeSet<Step>, Option<String>) {
+fn text(view: View<'_>, named: &NamedAddress, bytes: Option<&[u8]>) -> (BTreeSet<Step>, Option<String>) {
     let pointer = bytes.and_then(<[u8]>::first_chunk).map(|bytes| u64::from_le_bytes(*bytes));
     let is_text = named.value.as_ref().is_some_and(|value| value.starts_with("0x") && value.contains('"'));
     let mut found = BTreeSet::new();
@@ -121,7 +123,7 @@ fn origin(view: View<'_>, address: u64) -> String {
 }
 
 /// The facts about a step that are known when it begins.
-fn begun(view: View<'_>, frame: &Frame, instance: Option<u64>) -> Detail {
+fn begun(view: View<'_>, frame: &NativeFrame, instance: Option<u64>) -> Detail {
     let machine = view.machine;
     let is_entry = frame.statement == 0;
     let control = if is_entry { frame.caller } else { frame.decider() };
@@ -129,7 +131,7 @@ fn begun(view: View<'_>, frame: &Frame, instance: Option<u64>) -> Detail {
     let callers = machine.frames.iter().rev();
     let stack = callers.clone().zip(callers.skip(1)).map(|(frame, caller)| (frame.caller, caller.shape.name()));
     Detail {
-        standing: Standing {
+        standing: StepStanding {
             step: frame.step,
             function: frame.shape.name(),
             place: frame.place().cloned(),
@@ -147,21 +149,21 @@ fn begun(view: View<'_>, frame: &Frame, instance: Option<u64>) -> Detail {
 }
 
 /// The bytes of a variable of the current activation that never reach memory, right after it was written.
-fn held(machine: &Machine, address: u64) -> Option<[u8; 8]> {
+fn held(machine: &NativeMachine, address: u64) -> Option<[u8; 8]> {
     let frame = machine.frame()?;
     let slot = frame.shape.slots.iter().find(|slot| frame.value(slot.register) == Some(address))?;
     frame.value(slot.plain?).map(u64::to_le_bytes)
 }
 
 /// What has just been written, as the facts about its step show it.
-pub fn written(view: View<'_>, address: u64, length: u64) -> Named {
+pub fn written(view: View<'_>, address: u64, length: u64) -> NamedAddress {
     let bytes = held(view.machine, address);
     let n = usize::try_from(length).unwrap_or(8).min(8);
     view.named(address, length, bytes.as_ref().map(|bytes| &bytes[..n]))
 }
 
-impl Watch for Focus<'_> {
-    fn step(&mut self, machine: &Machine) {
+impl Watch for NativeFocus<'_> {
+    fn step(&mut self, machine: &NativeMachine) {
         self.left = None;
         let Some(frame) = machine.frame() else { return };
         self.close(frame.number);
@@ -182,15 +184,15 @@ impl Watch for Focus<'_> {
                 self.counts = None;
             }
             let detail = begun(View::new(machine), frame, count);
-            self.open.push(Open { frame: frame.number, detail, makers: BTreeSet::new() });
+            self.open.push(OpenStep { frame: frame.number, detail, makers: BTreeSet::new() });
             self.is_done = false;
         }
     }
 
-    fn uses(&mut self, user: Step, maker: Step, what: What) {
+    fn uses(&mut self, user: Step, maker: Step, what: UsedThing) {
         let Some(open) = self.of(user) else { return };
         match what {
-            What::Memory(..) | What::Address(..) => {
+            UsedThing::Memory(..) | UsedThing::Address(..) => {
                 if open.makers.len() < MAX_MAKERS {
                     open.makers.insert(maker);
                 }
@@ -201,8 +203,8 @@ impl Watch for Focus<'_> {
         }
     }
 
-    fn reads(&mut self, machine: &Machine, step: Step, address: u64, bytes: &[u8]) {
-        let read = |view: View<'_>, open: &mut Open| {
+    fn reads(&mut self, machine: &NativeMachine, step: Step, address: u64, bytes: &[u8]) {
+        let read = |view: View<'_>, open: &mut OpenStep| {
             let access = open.access(view, address, bytes.len() as u64, Some(bytes));
             if open.detail.reads.len() < MAX_ACCESSES {
                 open.detail.reads.push(access);
@@ -211,8 +213,8 @@ impl Watch for Focus<'_> {
         self.note(step, read, machine);
     }
 
-    fn looks(&mut self, machine: &Machine, step: Step, address: u64, length: u64) {
-        let look = |view: View<'_>, open: &mut Open| {
+    fn looks(&mut self, machine: &NativeMachine, step: Step, address: u64, length: u64) {
+        let look = |view: View<'_>, open: &mut OpenStep| {
             let mut access = open.access(view, address, length, None);
             // As a rule it is text, and without a type. A structure is shown by its fields.
             let is_structure = access.named.value.as_ref().is_some_and(|value| value.starts_with('{'));
@@ -228,8 +230,8 @@ impl Watch for Focus<'_> {
         self.note(step, look, machine);
     }
 
-    fn writes(&mut self, machine: &Machine, step: Step, address: u64, length: u64) {
-        let write = |view: View<'_>, open: &mut Open| {
+    fn writes(&mut self, machine: &NativeMachine, step: Step, address: u64, length: u64) {
+        let write = |view: View<'_>, open: &mut OpenStep| {
             let bytes = held(machine, address);
             let n = usize::try_from(length).unwrap_or(8).min(8);
             let access = open.access(view, address, length, bytes.as_ref().map(|bytes| &bytes[..n]));
@@ -240,14 +242,14 @@ impl Watch for Focus<'_> {
         self.note(step, write, machine);
     }
 
-    fn called(&mut self, machine: &Machine, call: &Call, arguments: &[Option<u64>], result: Option<u64>) {
+    fn called(&mut self, machine: &NativeMachine, call: &NativeCall, arguments: &[Option<u64>], result: Option<u64>) {
         let view = View::new(machine);
         if let Some(open) = self.current(machine) {
             open.detail.calls.push(outside(view, call, arguments, result));
         }
     }
 
-    fn crashes(&mut self, machine: &Machine, crash: &Crash) {
+    fn crashes(&mut self, machine: &NativeMachine, crash: &Crash) {
         let view = View::new(machine);
         let Some(open) = self.current(machine) else { return };
         let written = if let Doing::Writing(written) = crash.doing { written.map(u64::to_le_bytes) } else { None };
@@ -258,14 +260,14 @@ impl Watch for Focus<'_> {
         open.detail.crash = Some((crash.signal, access));
     }
 
-    fn leaves(&mut self, machine: &Machine, is_return: bool) {
+    fn leaves(&mut self, machine: &NativeMachine, is_return: bool) {
         let Some(frame) = machine.frame() else { return };
         let is_here = is_return && self.open.iter().any(|open| open.detail.standing.step == frame.step);
         self.left = is_here.then(|| (frame.step, Arc::clone(&frame.shape)));
         self.close(frame.number);
     }
 
-    fn returned(&mut self, machine: &Machine, result: Option<u64>) {
+    fn returned(&mut self, machine: &NativeMachine, result: Option<u64>) {
         let Some((step, shape)) = self.left.take() else { return };
         let view = View::new(machine);
         let ty = shape.body.function.subprogram.and_then(|subprogram| shape.debug().result(subprogram));
@@ -284,15 +286,15 @@ impl Watch for Focus<'_> {
 }
 
 /// A call of a function that is not instrumented, as the facts about its step show it.
-pub fn outside(view: View<'_>, call: &Call, arguments: &[Option<u64>], result: Option<u64>) -> Outside {
-    let show = |number: u64, size: u32, class: Class| match class {
-        Class::Float => value::float_of(&number.to_le_bytes()[..size.clamp(4, 8) as usize]),
-        Class::Integer => view.raw(&number.to_le_bytes()[..size.clamp(1, 8) as usize]),
-        Class::Other => "?".to_owned(),
+pub fn outside(view: View<'_>, call: &NativeCall, arguments: &[Option<u64>], result: Option<u64>) -> Outside {
+    let show = |number: u64, size: u32, class: PrintClass| match class {
+        PrintClass::Float => value::float_of(&number.to_le_bytes()[..size.clamp(4, 8) as usize]),
+        PrintClass::Integer => view.raw(&number.to_le_bytes()[..size.clamp(1, 8) as usize]),
+        PrintClass::Other => "?".to_owned(),
     };
-    let text = |(number, argument): (&Option<u64>, &Argument)| {
+    let text = |(number, argument): (&Option<u64>, &CallArgument)| {
         let Some(number) = number else { return "?".to_owned() };
-        let is_pointer = argument.size == 8 && argument.class == Class::Integer && *number > 4096;
+        let is_pointer = argument.size == 8 && argument.class == PrintClass::Integer && *number > 4096;
         let string = is_pointer.then(|| view.machine.memory.string(*number, 80)).flatten();
         match string.filter(|bytes| !bytes.is_empty() && value::is_text(bytes)) {
             Some(string) => value::quoted(&string, '"'),
@@ -305,8 +307,8 @@ pub fn outside(view: View<'_>, call: &Call, arguments: &[Option<u64>], result: O
         arguments: arguments.iter().zip(&call.arguments).map(text).collect(),
         numbers: arguments.to_vec(),
         result: result.map(|result| {
-            let class = call.result.unwrap_or(Class::Integer);
-            let is_short = result >> 32 == 0 && class == Class::Integer;
+            let class = call.result.unwrap_or(PrintClass::Integer);
+            let is_short = result >> 32 == 0 && class == PrintClass::Integer;
             show(result, if is_short { 4 } else { call.result_size.min(8) }, class)
         }),
         is_input: model.is_some_and(|model| model.input.is_some()),
@@ -315,7 +317,7 @@ pub fn outside(view: View<'_>, call: &Call, arguments: &[Option<u64>], result: O
     }
 }
 
-fn is_alone(frame: &Frame) -> bool {
+fn is_alone(frame: &NativeFrame) -> bool {
     let Some(place) = frame.place() else { return false };
     let is_here = |other: &&Place| other.file == place.file && other.line == place.line;
     frame.shape.statements.iter().filter_map(|statement| statement.place.as_ref()).filter(is_here).count() == 1
@@ -327,8 +329,8 @@ fn is_alone(frame: &Frame) -> bool {
 ///
 /// Cost: plays from the checkpoint before the first step to the end of the last one; checkpoints in between are used
 /// to skip.
-pub fn details(player: &mut Player, steps: &[Step], until: Step) -> Result<Vec<Detail>, TraceError> {
-    let mut focus = Focus { steps, until, ..Focus::default() };
+pub fn details(player: &mut NativePlayer, steps: &[Step], until: Step) -> Result<Vec<Detail>, TraceError> {
+    let mut focus = NativeFocus { steps, until, ..NativeFocus::default() };
     while let Some(step) = steps.get(focus.n_begun) {
         let n_before = player.machine.n_steps;
         player.rewind(*step);
@@ -352,12 +354,12 @@ pub fn details(player: &mut Player, steps: &[Step], until: Step) -> Result<Vec<D
 }
 
 /// All facts about one step; `None` if there is no such step.
-pub fn detail(player: &mut Player, step: Step) -> Result<Option<Detail>, TraceError> {
+pub fn detail(player: &mut NativePlayer, step: Step) -> Result<Option<Detail>, TraceError> {
     Ok(details(player, &[step], Step(u32::MAX))?.pop())
 }
 
 /// A variable before the current step of a frame, and its last writers.
-fn variable(view: View<'_>, frame: &Frame, variable: &str) -> Option<Access> {
+fn variable(view: View<'_>, frame: &NativeFrame, variable: &str) -> Option<Access> {
     let place = view.named_by(frame, variable)?;
     let mut makers = BTreeSet::new();
     match place.held {
@@ -369,21 +371,21 @@ fn variable(view: View<'_>, frame: &Frame, variable: &str) -> Option<Access> {
         }),
     }
     let origin = makers.contains(&Step::START).then(|| origin(view, place.address));
-    let named = Named { name: place.name.to_string(), value: Some(view.show(&place)) };
+    let named = NamedAddress { name: place.name.to_string(), value: Some(view.show(&place)) };
     let (address, size) = (place.address, place.size);
     Some(Access { named, address, size, makers, origin, ..Access::default() })
 }
 
 /// A variable before a step, or the answer that there is none.
-pub fn asked(player: &mut Player, (step, path): (Step, &str)) -> Result<Asked, TraceError> {
+pub fn asked(player: &mut NativePlayer, (step, path): (Step, &str)) -> Result<Asked, TraceError> {
     let mut found = None;
     before_step(player, step, |machine| {
         let view = View::new(machine);
         found = machine.frame().map(|frame| (begun(view, frame, None), variable(view, frame, path)));
     })?;
-    let Some((detail, asked)) = found else { return Ok(Err(Answer::NoStep)) };
+    let Some((detail, asked)) = found else { return Ok(Err(OriginAnswer::NoStep)) };
     let names = detail.variables.into_iter().map(|(name, _)| name).collect();
-    Ok(asked.map(|asked| (detail.standing, asked)).ok_or(Answer::NoVariable(names)))
+    Ok(asked.map(|asked| (detail.standing, asked)).ok_or(OriginAnswer::NoVariable(names)))
 }
 
 #[cfg(test)]
@@ -398,7 +400,7 @@ mod tests {
         let mut player = player(program, "bad");
         let at = step(&mut player, at.0, at.1);
         let graph = dependences(&mut player, at).unwrap();
-        let Answer::Found(why) = player.why(&graph, (at, variable), limit).unwrap() else { panic!("{variable}") };
+        let OriginAnswer::Found(why) = player.why(&graph, (at, variable), limit).unwrap() else { panic!("{variable}") };
         assert!(why.steps.iter().all(|detail| detail.standing.step < at));
         let lines = why.steps.iter().map(|detail| detail.standing.place.as_ref().map_or(0, |place| place.line));
         (lines.collect(), why.is_cut)

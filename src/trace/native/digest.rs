@@ -1,9 +1,9 @@
 //! Whether two runs did the same: one number for the segments that a thread went through.
 
 use crate::TraceError;
-use crate::container::{Kind, Trace};
+use crate::container::{ChunkKind, Trace};
 use crate::native::records::Records;
-use crate::native::units::Units;
+use crate::native::units::RecordedUnits;
 
 /// FNV-1a.
 const PRIME: u64 = 0x0100_0000_01b3;
@@ -13,8 +13,8 @@ const BASIS: u64 = 0xcbf2_9ce4_8422_2325;
 /// Stands for the segments of all threads in order; a unit that was compiled again counts as the same. Values do not count.
 ///
 /// Cost: one look at each record.
-pub fn digest(trace: &mut Trace, units: &mut Units) -> Result<u64, TraceError> {
-    let is_records = |kind: Kind| kind == Kind::Records;
+pub fn digest(trace: &mut Trace, units: &mut RecordedUnits) -> Result<u64, TraceError> {
+    let is_records = |kind: ChunkKind| kind == ChunkKind::Records;
     let mut threads: Vec<u32> =
         trace.chunks().iter().filter(|chunk| is_records(chunk.kind)).map(|chunk| chunk.thread).collect();
     threads.sort_unstable();

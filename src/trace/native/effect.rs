@@ -1,10 +1,10 @@
 //! Applies the [models](crate::native::model) of library functions.
 
-use crate::native::machine::{Awaited, Content, Machine, Watch};
+use crate::native::machine::{Awaited, BlockContent, NativeMachine, Watch};
 use crate::native::memory::MAX_RANGE;
 use crate::native::model::{Effect, Emitted, Input, Length, Model, ZERO};
 use crate::native::nodes::Linking;
-use crate::native::stream::Stream;
+use crate::native::stream::NativeStream;
 use crate::native::{nodes, scanned};
 use crate::step::Step;
 
@@ -18,14 +18,14 @@ const MAX_PARTS: u64 = 1024;
 const MAX_UNKNOWN: u64 = 64;
 
 /// A call that came back.
-pub struct Called<'c> {
+pub struct CallEffect<'c> {
     /// Its step.
     pub step: Step,
     arguments: &'c [u64; 8],
     result: Option<u64>,
 }
 
-impl Called<'_> {
+impl CallEffect<'_> {
     /// An argument.
     pub fn argument(&self, index: usize) -> u64 {
         self.arguments.get(index).copied().unwrap_or(0)
@@ -44,7 +44,7 @@ impl Called<'_> {
     }
 }
 
-impl Machine {
+impl NativeMachine {
     /// Does what a function does.
     pub fn apply<W: Watch + ?Sized>(
         &mut self,
@@ -54,7 +54,7 @@ impl Machine {
         watch: &mut W,
     ) {
         let step = self.frame().map_or(Step::START, |frame| frame.step);
-        let called = Called { step, arguments, result };
+        let called = CallEffect { step, arguments, result };
         if let Some(Input::Stream(index)) = model.input
             && !self.streams.is_empty()
         {
@@ -122,7 +122,7 @@ impl Machine {
     }
 
     /// Whether the length of a string that has to be known is.
-    fn is_known(&self, length: Length, called: &Called<'_>) -> bool {
+    fn is_known(&self, length: Length, called: &CallEffect<'_>) -> bool {
         let argument = |index| called.argument(index);
         match length {
             Length::StringOf(index) => self.string_length(argument(index), MAX_STRING).is_some(),
@@ -138,7 +138,7 @@ impl Machine {
         }
     }
 
-    fn length(&self, length: Length, at: u64, called: &Called<'_>) -> u64 {
+    fn length(&self, length: Length, at: u64, called: &CallEffect<'_>) -> u64 {
         let argument = |index| called.argument(index);
         let length = match length {
             Length::Bytes(n) => n,
@@ -173,13 +173,13 @@ impl Machine {
     }
 
     /// The arguments behind the format.
-    fn behind<'c>(&'c self, format: usize, is_list: bool, called: &'c Called<'_>) -> Option<&'c [u64]> {
+    fn behind<'c>(&'c self, format: usize, is_list: bool, called: &'c CallEffect<'_>) -> Option<&'c [u64]> {
         let behind = called.arguments.get(format + 1..).unwrap_or_default();
         if is_list { self.list(*behind.first()?) } else { Some(behind) }
     }
 
     /// A call reads a format, unless that is a constant, and the strings that the arguments behind it point to.
-    fn read_format<W: Watch + ?Sized>(&mut self, format: usize, is_list: bool, called: &Called<'_>, watch: &mut W) {
+    fn read_format<W: Watch + ?Sized>(&mut self, format: usize, is_list: bool, called: &CallEffect<'_>, watch: &mut W) {
         let at = called.argument(format);
         let arguments = self.behind(format, is_list, called).unwrap_or_default();
         let strings = self.strings(at, arguments);
@@ -192,7 +192,7 @@ impl Machine {
     }
 
     /// What a call printed, if something is known of it.
-    fn emitted(&self, emitted: Emitted, called: &Called<'_>) -> Option<(u64, Option<Vec<u8>>)> {
+    fn emitted(&self, emitted: Emitted, called: &CallEffect<'_>) -> Option<(u64, Option<Vec<u8>>)> {
         let bytes = |at: u64, length: u64| self.memory.bytes(at, usize::try_from(length.min(MAX_STRING)).unwrap_or(0));
         Some(match emitted {
             Emitted::Format(format) => (called.count(), self.text(format, false, called)),
@@ -210,14 +210,14 @@ impl Machine {
     }
 
     /// What a call prints by the format that is an argument of it. The library said how long the text is; what is as long is what it wrote.
-    fn text(&self, format: usize, is_list: bool, called: &Called<'_>) -> Option<Vec<u8>> {
+    fn text(&self, format: usize, is_list: bool, called: &CallEffect<'_>) -> Option<Vec<u8>> {
         let arguments = self.behind(format, is_list, called)?;
         let text = self.printed(called.argument(format), arguments)?;
         (text.len() as u64 == called.count()).then_some(text)
     }
 
     #[expect(clippy::too_many_lines, reason = "one arm for each effect")]
-    fn effect<W: Watch + ?Sized>(&mut self, effect: Effect, called: &Called<'_>, watch: &mut W) {
+    fn effect<W: Watch + ?Sized>(&mut self, effect: Effect, called: &CallEffect<'_>, watch: &mut W) {
         let step = called.step;
         match effect {
             Effect::ReadsString(index) => {
@@ -295,8 +295,8 @@ impl Machine {
                 self.memory.define(place, 8, step);
                 watch.writes(self, step, place, 8);
                 let content = match text {
-                    Some(text) => Content::Text(text),
-                    None => Content::Written,
+                    Some(text) => BlockContent::Text(text),
+                    None => BlockContent::Written,
                 };
                 self.await_pointer(Awaited { place, length: called.count() + 1, step, content });
             }
@@ -313,13 +313,13 @@ impl Machine {
             Effect::OpensBlock(pointer, size) => {
                 if let Some(stream) = called.pointer() {
                     let (pointer, size) = (called.argument(pointer), called.argument(size));
-                    self.streams.insert(stream, Stream::Block { pointer, size, printed: Vec::new() });
+                    self.streams.insert(stream, NativeStream::Block { pointer, size, printed: Vec::new() });
                 }
             }
             Effect::OpensBuffer(address, size) => {
                 let (address, size) = (called.argument(address), called.argument(size));
                 if let Some(stream) = called.pointer().filter(|_| address != 0) {
-                    self.streams.insert(stream, Stream::Buffer { address, size, at: 0 });
+                    self.streams.insert(stream, NativeStream::Buffer { address, size, at: 0 });
                 }
             }
             Effect::Flushes(stream) => self.flushes(called.argument(stream), step, watch),
@@ -412,7 +412,7 @@ impl Machine {
                 let length = self.length(length, place, called);
                 self.memory.define(place, 8, step);
                 watch.writes(self, step, place, 8);
-                self.await_pointer(Awaited { place, length, step, content: Content::Unwritten });
+                self.await_pointer(Awaited { place, length, step, content: BlockContent::Unwritten });
             }
             Effect::Frees(index) => {
                 self.heap.free(called.argument(index), step);
@@ -440,7 +440,7 @@ impl Machine {
                     watch.writes(self, step, called.argument(place), 8);
                 }
                 let (place, length) = (called.argument(pointer), called.count() + 1);
-                self.await_pointer(Awaited { place, length, step, content: Content::Written });
+                self.await_pointer(Awaited { place, length, step, content: BlockContent::Written });
             }
         }
     }

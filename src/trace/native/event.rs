@@ -7,10 +7,10 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use crate::flow::BlockId;
-use crate::instrument::instruction::{Instruction, Value, ValueId};
+use crate::instrument::instruction::{Instruction, OperandValue, ValueId};
 use crate::instrument::segment::Segment;
-use crate::native::machine::{Call, Crash, Frame, Machine, Watch, What};
-use crate::native::shape::{Action, Register, Shape};
+use crate::native::machine::{Crash, NativeCall, NativeFrame, NativeMachine, UsedThing, Watch};
+use crate::native::shape::{FunctionShape, RecordAction, Register};
 use crate::step::Step;
 
 /// The longest range of which each byte is noted.
@@ -18,7 +18,7 @@ const MAX_RANGE: u64 = 4096;
 
 /// When an event happened: the number of the record, from 1; and the step that it begins, 0 if it goes on with one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct Moment(pub u64, pub u32);
+pub struct EventTime(pub u64, pub u32);
 
 /// Bytes of memory, each with the step that wrote it last; `None` for a byte that is not known.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -33,7 +33,7 @@ pub struct Looked {
 
 /// Something that an event does to memory, in the order of the actions of its record.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Access {
+pub struct EventAccess {
     /// Whether it is a single load, store or atomic operation.
     pub is_single: bool,
     /// The bytes of that; 0 for others.
@@ -58,22 +58,22 @@ pub struct Back {
     /// The last step of a function of the program; [`Step::START`] if the function is not instrumented.
     pub returned: Step,
     /// The function that is not instrumented, with its arguments.
-    pub library: Option<(Call, Vec<Option<u64>>)>,
+    pub library: Option<(NativeCall, Vec<Option<u64>>)>,
     /// What it did.
-    pub access: Access,
+    pub access: EventAccess,
 }
 
 /// What a step does between two moments.
 #[derive(Debug, Clone)]
-pub struct Event {
+pub struct StepEvent {
     /// When.
-    pub moment: Moment,
+    pub moment: EventTime,
     /// The step.
     pub step: Step,
     /// The number of its frame.
     pub frame: u64,
     /// Its function.
-    pub shape: Arc<Shape>,
+    pub shape: Arc<FunctionShape>,
     /// Its statement.
     pub statement: u32,
     /// The number of its segment.
@@ -91,9 +91,9 @@ pub struct Event {
     /// The step that called the function.
     pub caller: Step,
     /// Loads, stores and atomic operations by their order.
-    pub accesses: Vec<Access>,
+    pub accesses: Vec<EventAccess>,
     /// Structures that were passed in memory and arrive.
-    pub received: Vec<Access>,
+    pub received: Vec<EventAccess>,
     /// The call that came back.
     pub back: Option<Back>,
     /// Values of other statements that it uses, and who made them.
@@ -108,7 +108,7 @@ pub struct Event {
     pub is_quiet: bool,
 }
 
-impl Event {
+impl StepEvent {
     /// The instructions of its block.
     pub fn block_instructions(&self) -> &[Instruction] {
         &self.shape.body.function.block(self.block).instructions
@@ -120,7 +120,7 @@ impl Event {
     }
 
     /// All that it does to memory.
-    pub fn all_accesses(&self) -> impl DoubleEndedIterator<Item = &Access> {
+    pub fn all_accesses(&self) -> impl DoubleEndedIterator<Item = &EventAccess> {
         let back = self.back.as_ref().map(|back| &back.access);
         self.received.iter().chain(back).chain(&self.accesses)
     }
@@ -140,10 +140,10 @@ impl Event {
 /// Takes events down.
 pub struct Collector {
     /// The events that are over, in order.
-    pub events: Vec<Event>,
-    open: Option<Event>,
+    pub events: Vec<StepEvent>,
+    open: Option<StepEvent>,
     /// Where what is read and written next belongs to.
-    at: At,
+    at: EventPlace,
     record: u64,
     /// The last record that is wanted, and the last one that was seen.
     until: u64,
@@ -152,7 +152,7 @@ pub struct Collector {
 
 /// Where a fact of the machine belongs to.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-enum At {
+enum EventPlace {
     #[default]
     Nowhere,
     Access,
@@ -163,21 +163,21 @@ enum At {
 impl Collector {
     /// Takes down events up to this record, and the rest of it.
     pub fn new(until: u64) -> Self {
-        Self { events: Vec::new(), open: None, at: At::Nowhere, record: 0, until, seen: 0 }
+        Self { events: Vec::new(), open: None, at: EventPlace::Nowhere, record: 0, until, seen: 0 }
     }
 
     /// Ends the open event.
-    pub fn close(&mut self, machine: &Machine) {
+    pub fn close(&mut self, machine: &NativeMachine) {
         let Some(mut event) = self.open.take() else { return };
         let frame = machine.all_frames().find(|frame| frame.number == event.frame);
         if let Some(frame) = frame {
             event.known = known(&event, frame);
         }
-        self.at = At::Nowhere;
+        self.at = EventPlace::Nowhere;
         self.events.push(event);
     }
 
-    fn open(&mut self, machine: &Machine, begun: u32) {
+    fn open(&mut self, machine: &NativeMachine, begun: u32) {
         self.close(machine);
         self.record = machine.n_records;
         let Some(frame) = machine.frame() else { return };
@@ -191,8 +191,8 @@ impl Collector {
         if is_here {
             (first, end) = (first.max(if begun == 0 { first } else { statement.first }), end.min(statement.end));
         }
-        self.open = Some(Event {
-            moment: Moment(machine.n_records, begun),
+        self.open = Some(StepEvent {
+            moment: EventTime(machine.n_records, begun),
             step: frame.step,
             frame: frame.number,
             shape: Arc::clone(shape),
@@ -215,27 +215,27 @@ impl Collector {
         });
     }
 
-    fn access(&mut self) -> Option<&mut Access> {
+    fn access(&mut self) -> Option<&mut EventAccess> {
         let event = self.open.as_mut()?;
         match self.at {
-            At::Nowhere => None,
-            At::Access => event.accesses.last_mut(),
-            At::Received => event.received.last_mut(),
-            At::Back => event.back.as_mut().map(|back| &mut back.access),
+            EventPlace::Nowhere => None,
+            EventPlace::Access => event.accesses.last_mut(),
+            EventPlace::Received => event.received.last_mut(),
+            EventPlace::Back => event.back.as_mut().map(|back| &mut back.access),
         }
     }
 }
 
 /// The numbers of the values that an event uses, as its frame has them.
-fn known(event: &Event, frame: &Frame) -> HashMap<ValueId, u64> {
+fn known(event: &StepEvent, frame: &NativeFrame) -> HashMap<ValueId, u64> {
     let body = &event.shape.body;
     let instructions = event.block_instructions().get(event.range.clone()).unwrap_or_default();
     let mut known = HashMap::new();
     for instruction in instructions {
         let operands = instruction.operands.iter().map(|operand| &operand.value);
-        let pointer = instruction.pointer().map(Value::Local);
+        let pointer = instruction.pointer().map(OperandValue::Local);
         for value in operands.chain(&pointer).filter(|value| body.segments.is_known(value)) {
-            let Value::Local(id) = value else { continue };
+            let OperandValue::Local(id) = value else { continue };
             if let Some(number) = event.shape.registers.get(id).and_then(|register| frame.given(*register)) {
                 known.insert(*id, number);
             }
@@ -244,12 +244,12 @@ fn known(event: &Event, frame: &Frame) -> HashMap<ValueId, u64> {
     known
 }
 
-fn empty(size: u32) -> Access {
-    Access { is_single: size > 0, size, ..Access::default() }
+fn empty(size: u32) -> EventAccess {
+    EventAccess { is_single: size > 0, size, ..EventAccess::default() }
 }
 
 /// The bytes of a range with their writers.
-fn looked(machine: &Machine, address: u64, length: u64) -> Looked {
+fn looked(machine: &NativeMachine, address: u64, length: u64) -> Looked {
     let mut bytes = Vec::new();
     if length <= MAX_RANGE {
         for at in 0..length {
@@ -263,20 +263,20 @@ fn looked(machine: &Machine, address: u64, length: u64) -> Looked {
 }
 
 impl Watch for Collector {
-    fn step(&mut self, machine: &Machine) {
+    fn step(&mut self, machine: &NativeMachine) {
         self.open(machine, machine.n_steps);
     }
 
-    fn enters(&mut self, machine: &Machine) {
+    fn enters(&mut self, machine: &NativeMachine) {
         self.close(machine);
     }
 
-    fn leaves(&mut self, machine: &Machine, _is_return: bool) {
+    fn leaves(&mut self, machine: &NativeMachine, _is_return: bool) {
         self.close(machine);
         self.seen = machine.n_records;
     }
 
-    fn block(&mut self, machine: &Machine) {
+    fn block(&mut self, machine: &NativeMachine) {
         self.seen = machine.n_records;
     }
 
@@ -284,9 +284,9 @@ impl Watch for Collector {
         self.seen >= self.until
     }
 
-    fn acts(&mut self, machine: &Machine, action: &Action, record: &[u8]) {
+    fn acts(&mut self, machine: &NativeMachine, action: &RecordAction, record: &[u8]) {
         self.seen = machine.n_records;
-        if let Action::Step(_) = action {
+        if let RecordAction::Step(_) = action {
             self.close(machine);
             return;
         }
@@ -299,24 +299,24 @@ impl Watch for Collector {
             event.record = record.into();
         }
         self.at = match action {
-            Action::Load { size, .. }
-            | Action::LoadPlain { size, .. }
-            | Action::Store { size, .. }
-            | Action::StorePlain { size, .. }
-            | Action::Update { size, .. }
-            | Action::Exchange { size, .. } => {
+            RecordAction::Load { size, .. }
+            | RecordAction::LoadPlain { size, .. }
+            | RecordAction::Store { size, .. }
+            | RecordAction::StorePlain { size, .. }
+            | RecordAction::Update { size, .. }
+            | RecordAction::Exchange { size, .. } => {
                 event.accesses.push(empty(*size));
-                At::Access
+                EventPlace::Access
             }
-            Action::Copy { .. } | Action::Fill { .. } => {
+            RecordAction::Copy { .. } | RecordAction::Fill { .. } => {
                 event.accesses.push(empty(0));
-                At::Access
+                EventPlace::Access
             }
-            Action::Receive { .. } => {
+            RecordAction::Receive { .. } => {
                 event.received.push(empty(0));
-                At::Received
+                EventPlace::Received
             }
-            Action::Back { call, .. } => {
+            RecordAction::Back { call, .. } => {
                 let external = frame.external.as_ref();
                 let library = external.map(|external| {
                     let call = frame.external_call(external).clone();
@@ -331,25 +331,25 @@ impl Watch for Collector {
                     (returned == Step::START).then(|| (call.clone(), vec![None; call.arguments.len()]))
                 });
                 event.back = Some(Back { returned, library, access: empty(0) });
-                At::Back
+                EventPlace::Back
             }
-            Action::Use { register, from } => {
+            RecordAction::Use { register, from } => {
                 if from.is_none_or(|from| from == frame.block_before) {
                     event.temporaries.push((*register, frame.writer(*register)));
                 }
-                At::Nowhere
+                EventPlace::Nowhere
             }
-            _ => At::Nowhere,
+            _ => EventPlace::Nowhere,
         };
     }
 
-    fn uses(&mut self, user: Step, maker: Step, what: What) {
-        if what == What::Decision
+    fn uses(&mut self, user: Step, maker: Step, what: UsedThing) {
+        if what == UsedThing::Decision
             && let Some(event) = self.open.as_mut().filter(|event| event.step == user)
         {
             event.choices.push(maker);
         }
-        if let What::Memory(..) | What::Address(..) = what
+        if let UsedThing::Memory(..) | UsedThing::Address(..) = what
             && self.open.as_ref().is_some_and(|event| event.step == user)
             && let Some(access) = self.access()
         {
@@ -357,7 +357,7 @@ impl Watch for Collector {
         }
     }
 
-    fn reads(&mut self, machine: &Machine, step: Step, address: u64, bytes: &[u8]) {
+    fn reads(&mut self, machine: &NativeMachine, step: Step, address: u64, bytes: &[u8]) {
         if self.open.as_ref().is_none_or(|event| event.step != step) {
             return;
         }
@@ -373,7 +373,7 @@ impl Watch for Collector {
         }
     }
 
-    fn looks(&mut self, machine: &Machine, step: Step, address: u64, length: u64) {
+    fn looks(&mut self, machine: &NativeMachine, step: Step, address: u64, length: u64) {
         if self.open.as_ref().is_some_and(|event| event.step == step)
             && let Some(access) = self.access()
         {
@@ -381,7 +381,7 @@ impl Watch for Collector {
         }
     }
 
-    fn writes(&mut self, _machine: &Machine, step: Step, address: u64, length: u64) {
+    fn writes(&mut self, _machine: &NativeMachine, step: Step, address: u64, length: u64) {
         if self.open.as_ref().is_some_and(|event| event.step == step)
             && let Some(access) = self.access()
         {
@@ -395,7 +395,7 @@ impl Watch for Collector {
         }
     }
 
-    fn crashes(&mut self, machine: &Machine, crash: &Crash) {
+    fn crashes(&mut self, machine: &NativeMachine, crash: &Crash) {
         if self.open.is_none() || self.record != machine.n_records {
             self.open(machine, 0);
         }

@@ -4,16 +4,16 @@ use std::ops::Range;
 
 use crate::TraceError;
 use crate::execution::execution;
-use crate::input::Entry;
-use crate::native::play::Player;
+use crate::input::InputEntry;
+use crate::native::play::NativePlayer;
 use crate::native::{detail, initial, input, output, relevant, stat, statements, tree, uses};
-use crate::output::Place as Byte;
+use crate::output::OutputByte as Byte;
 use crate::place::Place;
-use crate::slice::Part;
+use crate::slice::UsedPart;
 use crate::statements::Initial;
 use crate::step::{Step, Steps};
 
-execution! { Player {
+execution! { NativePlayer {
     fn n_steps(&mut self) -> Result<u32, TraceError> {
         self.seek(u64::MAX)?;
         Ok(self.machine.n_steps)
@@ -29,11 +29,11 @@ execution! { Player {
         initial::initial(self, steps)
     }
 
-    fn entering(&mut self, entries: &[&Entry], range: Option<&Range<u64>>) -> Result<Vec<Step>, TraceError> {
+    fn entering(&mut self, entries: &[&InputEntry], range: Option<&Range<u64>>) -> Result<Vec<Step>, TraceError> {
         input::entering(self, entries, range)
     }
 
-    fn part(&mut self, place: Byte) -> Result<Option<Part>, TraceError> {
+    fn part(&mut self, place: Byte) -> Result<Option<UsedPart>, TraceError> {
         output::part(self, place)
     }
 

@@ -11,12 +11,12 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use crate::TraceError;
-use crate::container::{Kind, Trace};
+use crate::container::{ChunkKind, Trace};
 use crate::detail::Doing;
 use crate::native::frame::number;
-use crate::native::machine::{Machine, Watch};
-use crate::native::records::Record;
-use crate::native::shape::{Action, Shape, Source};
+use crate::native::machine::{NativeMachine, Watch};
+use crate::native::records::NativeRecord;
+use crate::native::shape::{FunctionShape, RecordAction, ValueSource};
 
 const SIGBUS: u32 = 7;
 const SIGFPE: u32 = 8;
@@ -33,7 +33,7 @@ const FPE_INTOVF: u32 = 2;
 
 /// What an access may be.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Way {
+enum AccessKind {
     Any,
     Read,
     Write,
@@ -46,7 +46,7 @@ pub struct Fault {
     address: u64,
     signal: u32,
     code: u32,
-    way: Way,
+    way: AccessKind,
 }
 
 /// The crash of a step.
@@ -70,7 +70,7 @@ pub fn offset(content: &[u8]) -> Option<u64> {
 /// The faults of a trace: by thread, and by the end of the record.
 pub fn faults(trace: &mut Trace) -> Result<HashMap<(u32, u64), Fault>, TraceError> {
     let mut faults = HashMap::new();
-    let chunks: Vec<_> = trace.chunks().iter().filter(|chunk| chunk.kind == Kind::Fault).copied().collect();
+    let chunks: Vec<_> = trace.chunks().iter().filter(|chunk| chunk.kind == ChunkKind::Fault).copied().collect();
     for chunk in chunks {
         let content = trace.read(&chunk)?;
         let field = |at: u32| number(&content, at, 4).and_then(|field| u32::try_from(field).ok());
@@ -78,7 +78,10 @@ pub fn faults(trace: &mut Trace) -> Result<HashMap<(u32, u64), Fault>, TraceErro
         let (Some(address), Some(signal), Some(code), Some(way), Some(is_over)) = fields else {
             return Err(TraceError::Damaged("a fault is cut short"));
         };
-        let way = [Way::Any, Way::Read, Way::Write, Way::Fetch].get(way as usize).copied().unwrap_or(Way::Any);
+        let way = [AccessKind::Any, AccessKind::Read, AccessKind::Write, AccessKind::Fetch]
+            .get(way as usize)
+            .copied()
+            .unwrap_or(AccessKind::Any);
         let place = (chunk.thread, chunk.begin());
         if is_over == 0 {
             faults.insert(place, Fault { address, signal, code, way });
@@ -95,15 +98,15 @@ impl Fault {
     /// Cost: the record is taken twice, the first time by a copy of the machine.
     pub fn take<W: Watch + ?Sized>(
         &self,
-        machine: &mut Machine,
-        shape: &Arc<Shape>,
-        record: &Record<'_>,
+        machine: &mut NativeMachine,
+        shape: &Arc<FunctionShape>,
+        record: &NativeRecord<'_>,
         watch: &mut W,
     ) -> Result<(), TraceError> {
-        let mut suspects = Suspects { fault: self, n_actions: 0, found: Vec::new() };
+        let mut suspects = CrashSuspects { fault: self, n_actions: 0, found: Vec::new() };
         machine.clone().take(shape, record, &mut suspects as &mut dyn Watch)?;
         let actions = &shape.piece(record.segment).actions;
-        let is_call = |action: &Action| matches!(action, Action::Call(call) if shape.calls[*call as usize].is_external);
+        let is_call = |action: &RecordAction| matches!(action, RecordAction::Call(call) if shape.calls[*call as usize].is_external);
         // What may be the fault of a library is not that of the only statement that it could be.
         let may_guess = suspects.found.len() == 1 && !actions.last().is_some_and(is_call);
         let found = suspects.found.first().filter(|(_, _, is_sure)| *is_sure || may_guess);
@@ -137,23 +140,23 @@ impl Fault {
 }
 
 /// Finds the actions of a record that may have crashed.
-struct Suspects<'f> {
+struct CrashSuspects<'f> {
     fault: &'f Fault,
     n_actions: usize,
     /// Actions before it, what it would be, and whether it is sure to crash if it came so far; others are sure not to.
     found: Vec<(usize, Crash, bool)>,
 }
 
-impl Suspects<'_> {
+impl CrashSuspects<'_> {
     fn add(&mut self, doing: Doing, (address, length): (u64, u64), is_sure: bool) {
         let crash = Crash { signal: self.fault.signal, doing, address, length };
         self.found.push((self.n_actions, crash, is_sure));
     }
 
     fn access(&mut self, doing: Doing, address: Option<u64>, length: Option<u64>) {
-        let way = if doing == Doing::Reading { Way::Read } else { Way::Write };
+        let way = if doing == Doing::Reading { AccessKind::Read } else { AccessKind::Write };
         // The processor does not tell how it came to something that is no address.
-        let may_be = [Way::Any, way].contains(&self.fault.way) || self.fault.code == SI_KERNEL;
+        let may_be = [AccessKind::Any, way].contains(&self.fault.way) || self.fault.code == SI_KERNEL;
         if !self.fault.is_access() || !may_be {
             return;
         }
@@ -170,26 +173,26 @@ impl Suspects<'_> {
     }
 }
 
-impl Watch for Suspects<'_> {
-    fn acts(&mut self, machine: &Machine, action: &Action, record: &[u8]) {
+impl Watch for CrashSuspects<'_> {
+    fn acts(&mut self, machine: &NativeMachine, action: &RecordAction, record: &[u8]) {
         let Some(frame) = machine.frame() else { return };
-        let number = |source: Source, size: u32| frame.number_at(source, record, size);
+        let number = |source: ValueSource, size: u32| frame.number_at(source, record, size);
         let place = |source| number(source, 8);
         match *action {
-            Action::Load { address, size, .. } => self.access(Doing::Reading, place(address), Some(size.into())),
-            Action::Store { address, source, size } => {
+            RecordAction::Load { address, size, .. } => self.access(Doing::Reading, place(address), Some(size.into())),
+            RecordAction::Store { address, source, size } => {
                 let written = if size <= 8 { number(source, size) } else { None };
                 self.access(Doing::Writing(written), place(address), Some(size.into()));
             }
-            Action::Update { address, size, .. } | Action::Exchange { address, size, .. } => {
+            RecordAction::Update { address, size, .. } | RecordAction::Exchange { address, size, .. } => {
                 self.access(Doing::Writing(None), place(address), Some(size.into()));
             }
-            Action::Copy { to, from, length } => {
+            RecordAction::Copy { to, from, length } => {
                 self.access(Doing::Reading, place(from), place(length));
                 self.access(Doing::Writing(None), place(to), place(length));
             }
-            Action::Fill { to, length, .. } => self.access(Doing::Writing(None), place(to), place(length)),
-            Action::Divide { dividend, divisor, size, is_signed } if self.fault.is_division() => {
+            RecordAction::Fill { to, length, .. } => self.access(Doing::Writing(None), place(to), place(length)),
+            RecordAction::Divide { dividend, divisor, size, is_signed } if self.fault.is_division() => {
                 let mask = u64::MAX >> (64 - 8 * size);
                 let value = |source| number(source, size).map(|value| value & mask);
                 let (dividend, divisor) = (value(dividend), value(divisor));
@@ -215,7 +218,7 @@ mod tests {
     use super::*;
 
     fn fault(address: u64, code: u32) -> Fault {
-        Fault { address, signal: SIGSEGV, code, way: Way::Read }
+        Fault { address, signal: SIGSEGV, code, way: AccessKind::Read }
     }
 
     #[test]

@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use crate::flow::BlockId;
 use crate::index::Index;
-use crate::instrument::statement::Statement;
-use crate::native::call::Call;
-use crate::native::shape::{Register, Shape, Source};
+use crate::instrument::statement::FunctionStatement;
+use crate::native::call::NativeCall;
+use crate::native::shape::{FunctionShape, Register, ValueSource};
 use crate::place::Place;
 use crate::regions::Regions;
 use crate::step::Step;
@@ -26,7 +26,7 @@ pub struct External {
     /// Whether the function called back.
     pub is_entered: bool,
     /// The call with the function that the pointer led to, if it is a call through one and the function is known.
-    pub found: Option<Arc<Call>>,
+    pub found: Option<Arc<NativeCall>>,
 }
 
 impl External {
@@ -36,7 +36,7 @@ impl External {
     }
 
     /// The arguments behind those that have names, if the function is variadic and they are known.
-    pub fn unnamed(&self, call: &Call) -> Option<Box<[u64]>> {
+    pub fn unnamed(&self, call: &NativeCall) -> Option<Box<[u64]>> {
         let first = call.n_named? as usize;
         let is_known = self.unknown == 0 && call.arguments.len() <= self.arguments.len();
         is_known.then(|| self.arguments.get(first..call.arguments.len()).unwrap_or_default().into())
@@ -45,9 +45,9 @@ impl External {
 
 /// One activation of a function.
 #[derive(Debug, Clone)]
-pub struct Frame {
+pub struct NativeFrame {
     /// The function.
-    pub shape: Arc<Shape>,
+    pub shape: Arc<FunctionShape>,
     /// How many were entered before it.
     pub number: u64,
     /// The step that called it; the start for the first of a thread.
@@ -81,9 +81,9 @@ pub struct Frame {
     choices: Vec<(BlockId, Step)>,
 }
 
-impl Frame {
+impl NativeFrame {
     /// A new activation.
-    pub fn new(shape: &Arc<Shape>, number: u64, base: Index) -> Self {
+    pub fn new(shape: &Arc<FunctionShape>, number: u64, base: Index) -> Self {
         let n = shape.n_registers as usize;
         Self {
             shape: Arc::clone(shape),
@@ -108,7 +108,7 @@ impl Frame {
     }
 
     /// Makes it a new activation, keeping its memory.
-    pub fn renew(&mut self, shape: &Arc<Shape>, number: u64, base: Index) {
+    pub fn renew(&mut self, shape: &Arc<FunctionShape>, number: u64, base: Index) {
         let n = shape.n_registers as usize;
         if !Arc::ptr_eq(&self.shape, shape) {
             self.shape = Arc::clone(shape);
@@ -177,23 +177,23 @@ impl Frame {
 
     /// The number that a source gives, of `size` bytes, at most 8.
     #[inline]
-    pub fn number_at(&self, source: Source, bytes: &[u8], size: u32) -> Option<u64> {
+    pub fn number_at(&self, source: ValueSource, bytes: &[u8], size: u32) -> Option<u64> {
         match source {
-            Source::Item(offset) => number(bytes, offset, size),
-            Source::Register(register) => self.value(register),
-            Source::Constant(constant) => Some(constant.cast_unsigned()),
-            Source::Nowhere => None,
+            ValueSource::Item(offset) => number(bytes, offset, size),
+            ValueSource::Register(register) => self.value(register),
+            ValueSource::Constant(constant) => Some(constant.cast_unsigned()),
+            ValueSource::Nowhere => None,
         }
     }
 
     /// A call of a function that is not instrumented, which has not come back, and its arguments.
-    pub fn pending(&self) -> Option<(&Call, [Option<u64>; 8])> {
+    pub fn pending(&self) -> Option<(&NativeCall, [Option<u64>; 8])> {
         let external = self.external.as_ref()?;
         Some((self.external_call(external), external.given()))
     }
 
     /// The call that a function of others was called by.
-    pub fn external_call<'c>(&'c self, external: &'c External) -> &'c Call {
+    pub fn external_call<'c>(&'c self, external: &'c External) -> &'c NativeCall {
         external.found.as_deref().unwrap_or_else(|| self.call(external.call))
     }
 
@@ -272,7 +272,7 @@ impl Frame {
     }
 
     /// The current statement.
-    pub fn current(&self) -> &Statement {
+    pub fn current(&self) -> &FunctionStatement {
         &self.shape.statements[self.statement as usize]
     }
 
@@ -282,7 +282,7 @@ impl Frame {
     }
 
     /// A call of the function.
-    pub fn call(&self, index: u32) -> &Call {
+    pub fn call(&self, index: u32) -> &NativeCall {
         &self.shape.calls[index as usize]
     }
 }

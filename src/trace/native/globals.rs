@@ -3,15 +3,15 @@
 use std::sync::Arc;
 
 use crate::TraceError;
-use crate::container::{Kind, Trace};
+use crate::container::{ChunkKind, Trace};
 use crate::instrument::Unsupported;
 use crate::instrument::instruction::MetadataId;
-use crate::instrument::layout::Layout;
-use crate::instrument::lex::Cursor;
-use crate::instrument::map::Map;
+use crate::instrument::layout::DataLayout;
+use crate::instrument::lex::TextCursor;
+use crate::instrument::map::UnitMap;
 use crate::instrument::types::Type;
-use crate::native::memory::Memory;
-use crate::native::units::Units;
+use crate::native::memory::NativeMemory;
+use crate::native::units::RecordedUnits;
 use crate::place::Place;
 use crate::step::Step;
 use std::collections::HashMap;
@@ -37,7 +37,7 @@ pub struct Global {
     /// Where it is declared.
     pub place: Option<Place>,
     /// Its unit.
-    pub map: Arc<Map>,
+    pub map: Arc<UnitMap>,
 }
 
 /// All of them, by address.
@@ -50,13 +50,13 @@ pub struct Globals {
     /// The functions that no unit defines, by address, as far as their addresses are used as values.
     functions: HashMap<u64, Arc<str>>,
     /// The units of the program.
-    maps: Vec<Arc<Map>>,
+    maps: Vec<Arc<UnitMap>>,
 }
 
 impl Globals {
     /// Reads the chunks that tell the addresses.
-    pub fn read(trace: &mut Trace, units: &mut Units) -> Result<Self, TraceError> {
-        let chunks: Vec<_> = trace.chunks().iter().filter(|chunk| chunk.kind == Kind::Globals).copied().collect();
+    pub fn read(trace: &mut Trace, units: &mut RecordedUnits) -> Result<Self, TraceError> {
+        let chunks: Vec<_> = trace.chunks().iter().filter(|chunk| chunk.kind == ChunkKind::Globals).copied().collect();
         let known = units.numbers().to_vec();
         let mut found = Vec::new();
         for chunk in chunks.iter().filter(|chunk| known.contains(&chunk.thread)) {
@@ -99,7 +99,7 @@ impl Globals {
         Ok(globals)
     }
 
-    fn unit(&mut self, map: &Arc<Map>, addresses: &[u64], by_name: &mut HashMap<Arc<str>, u64>) {
+    fn unit(&mut self, map: &Arc<UnitMap>, addresses: &[u64], by_name: &mut HashMap<Arc<str>, u64>) {
         let debug = crate::instrument::debug::Debug::new(&map.module, &map.text);
         let layout = map.module.layout();
         for (global, address) in map.module.globals.iter().zip(addresses) {
@@ -108,7 +108,7 @@ impl Globals {
         }
         let mut lines: HashMap<Arc<str>, &str> = HashMap::new();
         for line in map.text.lines().filter(|line| line.starts_with('@')) {
-            if let Ok(name) = Cursor::new(line).name('@') {
+            if let Ok(name) = TextCursor::new(line).name('@') {
                 lines.insert(name.into(), line);
             }
         }
@@ -144,7 +144,7 @@ impl Globals {
     }
 
     /// Puts what they hold when the process begins into a memory.
-    pub fn fill(&self, memory: &mut Memory) {
+    pub fn fill(&self, memory: &mut NativeMemory) {
         for (address, bytes) in &self.contents {
             memory.write(*address, bytes, Step::START);
         }
@@ -178,7 +178,7 @@ impl Globals {
     }
 
     /// The units of the program.
-    pub fn maps(&self) -> &[Arc<Map>] {
+    pub fn maps(&self) -> &[Arc<UnitMap>] {
         &self.maps
     }
 
@@ -206,7 +206,7 @@ fn runs<'b>(bytes: &'b [u8], known: &'b [bool]) -> impl Iterator<Item = (&'b [u8
 
 /// The bytes of an initial value.
 struct Image<'i> {
-    layout: Layout<'i>,
+    layout: DataLayout<'i>,
     by_name: &'i HashMap<Arc<str>, u64>,
     bytes: Vec<u8>,
     known: Vec<bool>,
@@ -214,7 +214,7 @@ struct Image<'i> {
 
 impl Image<'_> {
     fn line(&mut self, line: &str) -> Result<(), Unsupported> {
-        let mut cursor = Cursor::new(line);
+        let mut cursor = TextCursor::new(line);
         cursor.name('@')?;
         cursor.expect("=")?;
         while !matches!(cursor.peek_word(), "global" | "constant") {
@@ -231,7 +231,7 @@ impl Image<'_> {
         self.known.resize(self.bytes.len(), is_known);
     }
 
-    fn value(&mut self, cursor: &mut Cursor<'_>, ty: &Type, depth: u32) -> Result<(), Unsupported> {
+    fn value(&mut self, cursor: &mut TextCursor<'_>, ty: &Type, depth: u32) -> Result<(), Unsupported> {
         if depth > 100 {
             return Err(Unsupported::new("a value without an end"));
         }

@@ -6,7 +6,7 @@ use crate::step::Step;
 
 /// A block of the heap.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Block {
+pub struct HeapBlock {
     /// Its address.
     pub address: u64,
     /// Its bytes.
@@ -22,7 +22,7 @@ pub struct Block {
 /// Blocks by address; one that is freed stays until another one takes its place.
 #[derive(Debug, Clone, Default)]
 pub struct Heap {
-    blocks: BTreeMap<u64, Block>,
+    blocks: BTreeMap<u64, HeapBlock>,
     /// Blocks that were ever made.
     pub n_made: u64,
     /// The step that made the last one, and how many blocks it had made right before.
@@ -46,25 +46,25 @@ impl Heap {
         }
         let nth = self.last.filter(|(step, _)| *step == made).map_or(0, |(_, nth)| nth + 1);
         self.last = Some((made, nth));
-        self.blocks.insert(address, Block { address, size, made, nth, freed: None });
+        self.blocks.insert(address, HeapBlock { address, size, made, nth, freed: None });
         self.n_made += 1;
     }
 
     /// A block was freed; returns it.
-    pub fn free(&mut self, address: u64, step: Step) -> Option<Block> {
+    pub fn free(&mut self, address: u64, step: Step) -> Option<HeapBlock> {
         let block = self.blocks.get_mut(&address)?;
         block.freed = Some(step);
         Some(*block)
     }
 
     /// The block that an address is in; the byte behind its end belongs to it only if it is empty.
-    pub fn find(&self, address: u64) -> Option<Block> {
+    pub fn find(&self, address: u64) -> Option<HeapBlock> {
         let (_, block) = self.blocks.range(..=address).next_back()?;
         (address - block.address < block.size.max(1)).then_some(*block)
     }
 
     /// All blocks whose place was not taken since, by address.
-    pub fn blocks(&self) -> impl Iterator<Item = &Block> {
+    pub fn blocks(&self) -> impl Iterator<Item = &HeapBlock> {
         self.blocks.values()
     }
 

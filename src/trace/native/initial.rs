@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use crate::TraceError;
 use crate::native::globals::Globals;
-use crate::native::machine::{Watch, What};
-use crate::native::play::Player;
+use crate::native::machine::{UsedThing, Watch};
+use crate::native::play::NativePlayer;
 use crate::place::Place;
 use crate::statements::Initial;
 use crate::step::{Step, Steps};
@@ -14,22 +14,22 @@ use crate::step::{Step, Steps};
 /// The named global variables of which a step of a set read a byte that no step had written, by their declarations.
 ///
 /// Cost: one pass over the trace.
-pub fn initial(player: &mut Player, steps: &Steps) -> Result<Vec<Initial>, TraceError> {
+pub fn initial(player: &mut NativePlayer, steps: &Steps) -> Result<Vec<Initial>, TraceError> {
     let globals = Arc::clone(&player.machine.globals);
-    let mut reader = Reader { globals: &globals, steps, found: BTreeMap::new() };
+    let mut reader = InitialReader { globals: &globals, steps, found: BTreeMap::new() };
     player.replay(&mut reader)?;
     Ok(reader.found.into_values().collect())
 }
 
-struct Reader<'r> {
+struct InitialReader<'r> {
     globals: &'r Globals,
     steps: &'r Steps,
     found: BTreeMap<Place, Initial>,
 }
 
-impl Watch for Reader<'_> {
-    fn uses(&mut self, user: Step, maker: Step, what: What) {
-        let (What::Memory(address, _) | What::Address(address, _)) = what else { return };
+impl Watch for InitialReader<'_> {
+    fn uses(&mut self, user: Step, maker: Step, what: UsedThing) {
+        let (UsedThing::Memory(address, _) | UsedThing::Address(address, _)) = what else { return };
         if maker != Step::START || !self.steps.contains(user) {
             return;
         }

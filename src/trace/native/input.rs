@@ -11,17 +11,21 @@ use std::collections::HashMap;
 use std::ops::Range;
 
 use crate::TraceError;
-use crate::input::{Entry, Landing};
+use crate::input::{InputEntry, Landing};
 pub use crate::native::input::reader::inputs;
-use crate::native::machine::{Watch, What};
-use crate::native::play::Player;
+use crate::native::machine::{UsedThing, Watch};
+use crate::native::play::NativePlayer;
 use crate::step::Step;
 
 /// The steps with which a part of an input enters: calls that bring only bytes of it, and steps that read bytes of it
 /// which a call brought together with others.
 ///
 /// Cost: nothing, or one pass over the trace if a call brought other bytes, too.
-pub fn entering(player: &mut Player, entries: &[&Entry], range: Option<&Range<u64>>) -> Result<Vec<Step>, TraceError> {
+pub fn entering(
+    player: &mut NativePlayer,
+    entries: &[&InputEntry],
+    range: Option<&Range<u64>>,
+) -> Result<Vec<Step>, TraceError> {
     let Some(range) = range else { return Ok(entries.iter().map(|entry| entry.step).collect()) };
     let (mut steps, mut partly) = (Vec::new(), HashMap::new());
     for entry in entries {
@@ -41,7 +45,7 @@ pub fn entering(player: &mut Player, entries: &[&Entry], range: Option<&Range<u6
     }
     if !partly.is_empty() {
         player.seek(0)?;
-        let mut readers = Readers { partly, range, steps };
+        let mut readers = ReadingSteps { partly, range, steps };
         player.play(&mut readers)?;
         steps = readers.steps;
     }
@@ -51,16 +55,16 @@ pub fn entering(player: &mut Player, entries: &[&Entry], range: Option<&Range<u6
 }
 
 /// Collects the steps that use a part of what a call read.
-struct Readers<'r> {
-    partly: HashMap<Step, &'r Entry>,
+struct ReadingSteps<'r> {
+    partly: HashMap<Step, &'r InputEntry>,
     range: &'r Range<u64>,
     steps: Vec<Step>,
 }
 
-impl Watch for Readers<'_> {
-    fn uses(&mut self, user: Step, maker: Step, what: What) {
+impl Watch for ReadingSteps<'_> {
+    fn uses(&mut self, user: Step, maker: Step, what: UsedThing) {
         let Some(entry) = self.partly.get(&maker) else { return };
-        let (What::Memory(address, length) | What::Address(address, length)) = what else { return };
+        let (UsedThing::Memory(address, length) | UsedThing::Address(address, length)) = what else { return };
         // In a block of the heap the place of the bytes is not known: all of them count.
         let is_used = match entry.landing {
             Landing::At(_) => entry
@@ -77,16 +81,16 @@ impl Watch for Readers<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::input::{Contents, Source, name};
+    use crate::input::{Contents, InputSource, name};
     use crate::native::detail::detail;
     use crate::native::stored::{player, step};
 
     const LETTERS: &[u8] = b"abc\nde\nfghi";
 
     /// The entries of the stored run: source, range, exactness, function.
-    fn shown(player: &mut Player, contents: &mut Contents<'_>) -> Vec<String> {
+    fn shown(player: &mut NativePlayer, contents: &mut Contents<'_>) -> Vec<String> {
         let entries = inputs(player, Step(u32::MAX), contents).unwrap();
-        let text = |entry: &Entry| {
+        let text = |entry: &InputEntry| {
             let range = entry.range().map_or_else(|| "?".to_owned(), |range| format!("{range:?}"));
             let sign = if entry.is_exact { "" } else { "~" };
             format!("{} {sign}{range} {}", entry.source, entry.function.as_deref().unwrap_or("-"))
@@ -97,8 +101,9 @@ mod tests {
     #[test]
     fn each_read_has_its_place_in_its_source() {
         let mut player = player("inputs", "good");
-        let known =
-            shown(&mut player, &mut |source| (*source == Source::File("letters".into())).then(|| LETTERS.to_vec()));
+        let known = shown(&mut player, &mut |source| {
+            (*source == InputSource::File("letters".into())).then(|| LETTERS.to_vec())
+        });
         let expected = [
             "letters 0..4 fgets",
             "letters 4..7 fgets",
@@ -142,9 +147,9 @@ mod tests {
     fn a_part_of_an_input_enters_where_it_is_used() {
         let mut player = player("inputs", "good");
         let entries = inputs(&mut player, Step(u32::MAX), &mut |_| Some(LETTERS.to_vec())).unwrap();
-        let of_file: Vec<&Entry> =
-            entries.iter().filter(|entry| entry.source == Source::File("letters".into())).collect();
-        let adds = |player: &mut Player, nth| step(player, 15, nth);
+        let of_file: Vec<&InputEntry> =
+            entries.iter().filter(|entry| entry.source == InputSource::File("letters".into())).collect();
+        let adds = |player: &mut NativePlayer, nth| step(player, 15, nth);
         // `b`, by the two tests of the loop and by the addition.
         let one = entering(&mut player, &of_file, Some(&(1..2))).unwrap();
         assert!(one.contains(&adds(&mut player, 1)) && !one.contains(&adds(&mut player, 0)), "{one:?}");

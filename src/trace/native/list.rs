@@ -4,7 +4,7 @@
 //! is known by its address: as long as nobody takes an argument from it, which writes to it, it holds all of them. A list that is handed on is the same one, where
 //! an array is handed on as a pointer (x86-64); elsewhere its copy is not known.
 
-use crate::native::machine::Machine;
+use crate::native::machine::NativeMachine;
 use crate::step::Step;
 
 /// Bytes of a list.
@@ -15,14 +15,14 @@ const N_LISTS: usize = 64;
 
 /// A list that somebody began.
 #[derive(Debug, Clone)]
-pub struct List {
+pub struct StartedList {
     address: u64,
     /// Who began it.
     step: Step,
     arguments: Box<[u64]>,
 }
 
-impl Machine {
+impl NativeMachine {
     /// The current step begins a list of what its function was called with.
     pub(super) fn begin_list(&mut self, address: u64) {
         let Some((step, arguments)) = self.frame().map(|frame| (frame.step, frame.unnamed.clone())) else { return };
@@ -42,7 +42,7 @@ impl Machine {
         if self.lists.len() == N_LISTS {
             self.lists.remove(0);
         }
-        self.lists.extend(arguments.map(|arguments| List { address, step, arguments }));
+        self.lists.extend(arguments.map(|arguments| StartedList { address, step, arguments }));
     }
 
     /// The arguments of the list at an address; `None` if they are not known, or some were taken.

@@ -1,8 +1,8 @@
 //! Parts of variables, as a C programmer names them: `a[3]`, `s.f`, `p->f`, `*p`, `list->next->name[i]`.
 
 use crate::instrument::debug::SourceType;
-use crate::native::frame::Frame;
-use crate::native::object::{Place, View};
+use crate::native::frame::NativeFrame;
+use crate::native::object::{VariablePlace, View};
 use crate::native::tokens;
 
 /// A name is not longer.
@@ -11,23 +11,23 @@ const MAX_LENGTH: usize = 1000;
 impl<'v> View<'v> {
     /// What an expression names at the current statement of a frame: a variable, or a part of one, reached by `.`, `->`, `[]` and `*`. An index is a
     /// number or such an expression. `None` if there is no such thing, or a pointer on the way is not known.
-    pub fn named_by(self, frame: &'v Frame, text: &str) -> Option<Place<'v>> {
+    pub fn named_by(self, frame: &'v NativeFrame, text: &str) -> Option<VariablePlace<'v>> {
         if text.len() > MAX_LENGTH {
             return None;
         }
-        let mut reader = Reader { view: self, frame, rest: text.trim() };
+        let mut reader = LvalueReader { view: self, frame, rest: text.trim() };
         let place = reader.prefixed()?;
-        reader.rest.is_empty().then_some(Place { name: text.trim().into(), ..place })
+        reader.rest.is_empty().then_some(VariablePlace { name: text.trim().into(), ..place })
     }
 }
 
-struct Reader<'v, 't> {
+struct LvalueReader<'v, 't> {
     view: View<'v>,
-    frame: &'v Frame,
+    frame: &'v NativeFrame,
     rest: &'t str,
 }
 
-impl<'v, 't> Reader<'v, 't> {
+impl<'v, 't> LvalueReader<'v, 't> {
     fn eat(&mut self, token: &str) -> bool {
         tokens::eat(&mut self.rest, token)
     }
@@ -36,7 +36,7 @@ impl<'v, 't> Reader<'v, 't> {
         tokens::word(&mut self.rest)
     }
 
-    fn prefixed(&mut self) -> Option<Place<'v>> {
+    fn prefixed(&mut self) -> Option<VariablePlace<'v>> {
         if self.eat("*") {
             let pointer = self.prefixed()?;
             return self.view.element(&pointer, 0);
@@ -80,7 +80,7 @@ impl<'v, 't> Reader<'v, 't> {
         Some(if is_negative { -number } else { number })
     }
 
-    fn member(&mut self, place: &Place<'v>) -> Option<Place<'v>> {
+    fn member(&mut self, place: &VariablePlace<'v>) -> Option<VariablePlace<'v>> {
         let name = self.word()?;
         self.view.member(place, name)
     }

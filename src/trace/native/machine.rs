@@ -10,24 +10,24 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use crate::TraceError;
-pub use crate::detail::What;
+pub use crate::detail::UsedThing;
 use crate::index::Index;
-use crate::instrument::segment::Kind;
+use crate::instrument::segment::SegmentKind;
 use crate::native::atomic::updated;
 use crate::native::blame::Remembered;
-pub use crate::native::call::Call;
+pub use crate::native::call::NativeCall;
 pub use crate::native::fault::Crash;
-pub use crate::native::frame::Frame;
+pub use crate::native::frame::NativeFrame;
 use crate::native::frame::{External, number};
 use crate::native::globals::Globals;
 use crate::native::heap::Heap;
-use crate::native::list::List;
-use crate::native::memory::Memory;
-use crate::native::records::Record;
-pub use crate::native::shape::Action;
-use crate::native::shape::{Next, Shape, Source};
-use crate::native::stream::{Printed, Stream};
-use crate::stat::Check;
+use crate::native::list::StartedList;
+use crate::native::memory::NativeMemory;
+use crate::native::records::NativeRecord;
+pub use crate::native::shape::RecordAction;
+use crate::native::shape::{FunctionShape, Next, ValueSource};
+use crate::native::stream::{NativeStream, StreamOutput};
+use crate::stat::ValueCheck;
 use crate::step::Step;
 use crate::watch::watch;
 
@@ -40,35 +40,35 @@ watch! {
     /// The machine is compiled twice: for [`Nobody`], and for all others.
     pub trait Watch {
         /// A step begins: the current one of the last frame.
-        fn step(&mut self, machine: &Machine);
+        fn step(&mut self, machine: &NativeMachine);
         /// A step uses what another one made.
-        fn uses(&mut self, user: Step, maker: Step, what: What);
+        fn uses(&mut self, user: Step, maker: Step, what: UsedThing);
         /// A step has read bytes.
-        fn reads(&mut self, machine: &Machine, step: Step, address: u64, bytes: &[u8]);
+        fn reads(&mut self, machine: &NativeMachine, step: Step, address: u64, bytes: &[u8]);
         /// A step has written bytes.
-        fn writes(&mut self, machine: &Machine, step: Step, address: u64, length: u64);
+        fn writes(&mut self, machine: &NativeMachine, step: Step, address: u64, length: u64);
         /// The last frame is new.
-        fn enters(&mut self, machine: &Machine);
+        fn enters(&mut self, machine: &NativeMachine);
         /// The last frame is left, by `return` if so.
-        fn leaves(&mut self, machine: &Machine, is_return: bool);
+        fn leaves(&mut self, machine: &NativeMachine, is_return: bool);
         /// The last frame enters a block.
-        fn block(&mut self, machine: &Machine);
+        fn block(&mut self, machine: &NativeMachine);
         /// A step has used a range of memory whose bytes are not recorded.
-        fn looks(&mut self, machine: &Machine, step: Step, address: u64, length: u64);
+        fn looks(&mut self, machine: &NativeMachine, step: Step, address: u64, length: u64);
         /// A function of the program came back to the last frame.
-        fn returned(&mut self, machine: &Machine, result: Option<u64>);
+        fn returned(&mut self, machine: &NativeMachine, result: Option<u64>);
         /// The last frame is about to do something, which a record stands for.
-        fn acts(&mut self, machine: &Machine, action: &Action, record: &[u8]);
+        fn acts(&mut self, machine: &NativeMachine, action: &RecordAction, record: &[u8]);
         /// The current step of the last frame crashed: it is the last thing that the thread did there.
-        fn crashes(&mut self, machine: &Machine, crash: &Crash);
+        fn crashes(&mut self, machine: &NativeMachine, crash: &Crash);
         /// A function that is not instrumented came back; an argument may be unknown in a frame that was met in the middle.
-        fn called(&mut self, machine: &Machine, call: &Call, arguments: &[Option<u64>], result: Option<u64>);
+        fn called(&mut self, machine: &NativeMachine, call: &NativeCall, arguments: &[Option<u64>], result: Option<u64>);
     }
 }
 
 /// What a call left in a block.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Content {
+pub enum BlockContent {
     /// Nothing.
     Unwritten,
     /// Bytes that are not known.
@@ -76,7 +76,7 @@ pub enum Content {
     /// This text, and a zero byte.
     Text(Vec<u8>),
     /// What several calls printed, and a zero byte.
-    Printed(Vec<Printed>),
+    Printed(Vec<StreamOutput>),
 }
 
 /// A pointer that a function wrote, and that is not known before it is read.
@@ -89,20 +89,20 @@ pub struct Awaited {
     /// Whose call it was.
     pub step: Step,
     /// What the call left in the block.
-    pub content: Content,
+    pub content: BlockContent,
 }
 
 /// A process.
 #[derive(Debug, Clone, Default)]
-pub struct Machine {
+pub struct NativeMachine {
     /// The thread that runs.
     pub thread: u32,
     /// Its frames, the first called first.
-    pub frames: Vec<Frame>,
-    others: HashMap<u32, Vec<Frame>>,
-    spare: Vec<Frame>,
+    pub frames: Vec<NativeFrame>,
+    others: HashMap<u32, Vec<NativeFrame>>,
+    spare: Vec<NativeFrame>,
     /// Its memory.
-    pub memory: Memory,
+    pub memory: NativeMemory,
     /// The blocks of its heap.
     pub heap: Heap,
     /// Records taken so far.
@@ -111,21 +111,21 @@ pub struct Machine {
     pub n_steps: u32,
     /// Frames so far.
     pub n_frames: u64,
-    /// Events so far, see [`Piece::n_events`](crate::native::shape::Piece::n_events).
+    /// Events so far, see [`ShapePiece::n_events`](crate::native::shape::ShapePiece::n_events).
     pub n_events: u64,
     /// Whether what came before the first record is not known.
     pub is_window: bool,
     /// What the check of values found.
-    pub check: Check,
+    pub check: ValueCheck,
     /// The address of the arguments, and their number, as `main` got them.
     pub words: Option<(u64, u64)>,
     /// The addresses of `std::cout`, and of `std::cerr` and `std::clog`, as far as the program names them.
     pub ostreams: (Option<u64>, [Option<u64>; 2]),
     /// Where the texts of the arguments begin, and these, each ended by a zero byte; `None` until a read has shown it.
     pub texts: Option<(u64, Arc<[u8]>)>,
-    pub(super) lists: Vec<List>,
+    pub(super) lists: Vec<StartedList>,
     /// The streams whose other end is memory of the program.
-    pub(super) streams: HashMap<u64, Stream>,
+    pub(super) streams: HashMap<u64, NativeStream>,
     /// Where `strtok` goes on, by where the position is kept; 0 if the library keeps it.
     pub(super) tokens: HashMap<u64, u64>,
     pub(super) remembered: Remembered,
@@ -142,14 +142,14 @@ pub struct Machine {
     pub globals: Arc<Globals>,
 }
 
-impl Machine {
+impl NativeMachine {
     /// The current frame.
-    pub fn frame(&self) -> Option<&Frame> {
+    pub fn frame(&self) -> Option<&NativeFrame> {
         self.frames.last()
     }
 
     /// The frames of all threads.
-    pub fn all_frames(&self) -> impl Iterator<Item = &Frame> {
+    pub fn all_frames(&self) -> impl Iterator<Item = &NativeFrame> {
         self.frames.iter().chain(self.others.values().flatten())
     }
 
@@ -157,8 +157,8 @@ impl Machine {
     #[inline]
     pub fn take<W: Watch + ?Sized>(
         &mut self,
-        shape: &Arc<Shape>,
-        record: &Record<'_>,
+        shape: &Arc<FunctionShape>,
+        record: &NativeRecord<'_>,
         watch: &mut W,
     ) -> Result<(), TraceError> {
         self.take_until(shape, record, usize::MAX, watch)
@@ -167,8 +167,8 @@ impl Machine {
     /// Takes the first actions of a record in; if there are more, the program came no further.
     pub fn take_until<W: Watch + ?Sized>(
         &mut self,
-        shape: &Arc<Shape>,
-        record: &Record<'_>,
+        shape: &Arc<FunctionShape>,
+        record: &NativeRecord<'_>,
         n_actions: usize,
         watch: &mut W,
     ) -> Result<(), TraceError> {
@@ -182,7 +182,7 @@ impl Machine {
         self.n_records += 1;
         let piece = shape.piece(record.segment);
         self.n_events += u64::from(piece.n_events);
-        if piece.kind == Kind::Entry {
+        if piece.kind == SegmentKind::Entry {
             self.enter(shape, watch)?;
         } else {
             self.resume(shape, record, piece.frame, watch)?;
@@ -194,13 +194,13 @@ impl Machine {
         let is_next = record.segment == frame.segment + 1;
         frame.segment = record.segment;
         match piece.kind {
-            Kind::Block => {
+            SegmentKind::Block => {
                 if piece.is_landing {
                     frame.land(piece.block);
                     // The call came to what the last step of the frame that was left did, as if it had returned that.
                     let caller = frame.step;
                     if caller != jumper {
-                        watch.uses(caller, jumper, What::Returned);
+                        watch.uses(caller, jumper, UsedThing::Returned);
                     }
                 }
                 if let Some(frame) = self.frames.last_mut() {
@@ -208,12 +208,12 @@ impl Machine {
                 }
                 watch.block(self);
             }
-            Kind::AfterCall if piece.catches.is_some() => {
+            SegmentKind::AfterCall if piece.catches.is_some() => {
                 if let Some(pad) = piece.catches {
                     frame.decide(frame.shape.flow.meeting(piece.block, pad));
                 }
             }
-            Kind::AfterCall if piece.frame.is_some() => {
+            SegmentKind::AfterCall if piece.frame.is_some() => {
                 frame.mark(record.segment, is_next);
                 if !is_next {
                     // `longjmp` returns what it was given.
@@ -245,7 +245,7 @@ impl Machine {
         Ok(())
     }
 
-    fn enter<W: Watch + ?Sized>(&mut self, shape: &Arc<Shape>, watch: &mut W) -> Result<(), TraceError> {
+    fn enter<W: Watch + ?Sized>(&mut self, shape: &Arc<FunctionShape>, watch: &mut W) -> Result<(), TraceError> {
         if self.frames.len() >= MAX_DEPTH {
             return Err(TraceError::Damaged("too many functions call each other"));
         }
@@ -304,7 +304,7 @@ impl Machine {
         }
     }
 
-    fn push(&mut self, shape: &Arc<Shape>, caller: Step) {
+    fn push(&mut self, shape: &Arc<FunctionShape>, caller: Step) {
         let key = shape.keys.function;
         let root = Index::root(self.thread).below(key);
         let base = self.frames.last_mut().map_or(root, |frame| frame.next_call(key));
@@ -313,7 +313,7 @@ impl Machine {
                 frame.renew(shape, self.n_frames, base);
                 frame
             }
-            None => Frame::new(shape, self.n_frames, base),
+            None => NativeFrame::new(shape, self.n_frames, base),
         };
         self.n_frames += 1;
         frame.caller = caller;
@@ -329,7 +329,7 @@ impl Machine {
             && caller.external.as_ref().is_some_and(|external| external.is_entered)
         {
             // What a library makes of what the functions that it calls return is not recorded.
-            watch.uses(caller.step, frame.step, What::Returned);
+            watch.uses(caller.step, frame.step, UsedThing::Returned);
         }
         if let Some(frame) = self.frames.pop() {
             match self.frames.last_mut() {
@@ -349,21 +349,22 @@ impl Machine {
     #[inline]
     fn resume<W: Watch + ?Sized>(
         &mut self,
-        shape: &Arc<Shape>,
-        record: &Record<'_>,
+        shape: &Arc<FunctionShape>,
+        record: &NativeRecord<'_>,
         address: Option<u32>,
         watch: &mut W,
     ) -> Result<(), TraceError> {
-        let is_here = |frame: &Frame| frame.shape.index == shape.index;
+        let is_here = |frame: &NativeFrame| frame.shape.index == shape.index;
         let address = match address {
             None if self.frames.last().is_some_and(is_here) => return Ok(()),
             None => None,
             Some(offset) => number(record.bytes, offset, 8),
         };
         // A frame that was met in the middle tells its address only now.
-        let is_next = |frame: &Frame| frame.is_partial && frame.address == 0 && record.segment == frame.segment + 1;
-        let is_at = |frame: &Frame| address.is_none_or(|address| frame.address == address || is_next(frame));
-        let is_ours = |frame: &Frame| is_here(frame) && is_at(frame);
+        let is_next =
+            |frame: &NativeFrame| frame.is_partial && frame.address == 0 && record.segment == frame.segment + 1;
+        let is_at = |frame: &NativeFrame| address.is_none_or(|address| frame.address == address || is_next(frame));
+        let is_ours = |frame: &NativeFrame| is_here(frame) && is_at(frame);
         if let Some(found) = self.frames.iter().rposition(is_ours) {
             while self.frames.len() > found + 1 {
                 self.check.n_unwound += 1;
@@ -408,34 +409,34 @@ impl Machine {
     #[expect(clippy::too_many_lines, reason = "one arm for each action, in the loop that all the time goes into")]
     fn act<W: Watch + ?Sized>(
         &mut self,
-        action: Action,
-        shape: &Arc<Shape>,
+        action: RecordAction,
+        shape: &Arc<FunctionShape>,
         bytes: &[u8],
         watch: &mut W,
     ) -> Result<(), TraceError> {
-        if let Action::Step(statement) = action {
+        if let RecordAction::Step(statement) = action {
             self.begin(statement, watch)?;
             if statement == 0 && !shape.parameters.is_empty() {
                 let frame = self.frames.last().ok_or_else(|| TraceError::Damaged("a record without a frame"))?;
-                watch.uses(frame.step, frame.caller, What::Arguments);
+                watch.uses(frame.step, frame.caller, UsedThing::Arguments);
             }
             return Ok(());
         }
         let frame = self.frames.last_mut().ok_or_else(|| TraceError::Damaged("a record without a frame"))?;
         let step = frame.step;
         match action {
-            Action::Step(_) | Action::Divide { .. } => {}
-            Action::Set { register, offset, size } => {
+            RecordAction::Step(_) | RecordAction::Divide { .. } => {}
+            RecordAction::Set { register, offset, size } => {
                 frame.set(register, number(bytes, offset, size).unwrap_or(0), step);
             }
-            Action::Slot { register, offset, size, is_plain } => {
+            RecordAction::Slot { register, offset, size, is_plain } => {
                 let address = number(bytes, offset, 8).unwrap_or(0);
                 frame.set(register, address, step);
                 if !is_plain {
                     self.memory.forget(address, size);
                 }
             }
-            Action::LoadPlain { slot, value, size, to, is_address } => {
+            RecordAction::LoadPlain { slot, value, size, to, is_address } => {
                 let (address, maker) = (frame.value(slot).unwrap_or(0), frame.writer(value));
                 let Some(held) = frame.value(value) else {
                     // The frame was met in the middle: what the variable holds is not known, nor what comes of it.
@@ -452,7 +453,7 @@ impl Machine {
                 watch.uses(step, maker, read(is_address, address, u64::from(size)));
                 watch.reads(self, step, address, &held.to_le_bytes()[..size as usize]);
             }
-            Action::StorePlain { slot, value, source, size } => {
+            RecordAction::StorePlain { slot, value, source, size } => {
                 let address = frame.value(slot).unwrap_or(0);
                 match frame.number_at(source, bytes, size) {
                     Some(number) if size < 8 => frame.set(value, number & ((1 << (8 * size)) - 1), step),
@@ -461,7 +462,7 @@ impl Machine {
                 }
                 watch.writes(self, step, address, u64::from(size));
             }
-            Action::Load { address, offset, size, to, is_address } => {
+            RecordAction::Load { address, offset, size, to, is_address } => {
                 let address = frame.number_at(address, bytes, 8);
                 let content = piece_of(bytes, offset, size)?;
                 if let (Some(to), true) = (to, size <= 8) {
@@ -471,13 +472,13 @@ impl Machine {
                     self.read(step, read(is_address, address, u64::from(size)), content, watch);
                 }
             }
-            Action::Store { address, source, size } => {
+            RecordAction::Store { address, source, size } => {
                 let Some(address) = frame.number_at(address, bytes, 8) else {
                     self.memory.doubt();
                     return Ok(());
                 };
                 match source {
-                    Source::Item(offset) => self.memory.write(address, piece_of(bytes, offset, size)?, step),
+                    ValueSource::Item(offset) => self.memory.write(address, piece_of(bytes, offset, size)?, step),
                     _ => match frame.number_at(source, bytes, size) {
                         Some(number) => {
                             let is_negative = number >> 63 == 1;
@@ -490,7 +491,7 @@ impl Machine {
                 }
                 watch.writes(self, step, address, u64::from(size));
             }
-            Action::Update { kind, address, operand, offset, size, to } => {
+            RecordAction::Update { kind, address, operand, offset, size, to } => {
                 let (address, operand) = (frame.number_at(address, bytes, 8), frame.number_at(operand, bytes, size));
                 let before = number(bytes, offset, size).unwrap_or(0);
                 if let Some(to) = to {
@@ -507,7 +508,7 @@ impl Machine {
                 }
                 watch.writes(self, step, address, u64::from(size));
             }
-            Action::Exchange { address, new, offset, success, size } => {
+            RecordAction::Exchange { address, new, offset, success, size } => {
                 let (address, new) = (frame.number_at(address, bytes, 8), frame.number_at(new, bytes, size.min(8)));
                 let Some(address) = address else {
                     self.memory.doubt();
@@ -524,7 +525,7 @@ impl Machine {
                     watch.writes(self, step, address, u64::from(size));
                 }
             }
-            Action::Copy { to, from, length } => {
+            RecordAction::Copy { to, from, length } => {
                 let number = |source| frame.number_at(source, bytes, 8);
                 match (number(to), number(from), number(length)) {
                     (Some(to), Some(from), Some(length)) => self.copy(step, to, from, length, watch),
@@ -535,7 +536,7 @@ impl Machine {
                     _ => self.memory.doubt(),
                 }
             }
-            Action::Fill { to, byte, length } => {
+            RecordAction::Fill { to, byte, length } => {
                 let (to, length) = (frame.number_at(to, bytes, 8), frame.number_at(length, bytes, 8));
                 let byte = frame.number_at(byte, bytes, 1);
                 let (Some(to), Some(length)) = (to, length) else {
@@ -548,29 +549,29 @@ impl Machine {
                 }
                 watch.writes(self, step, to, length);
             }
-            Action::BeginList { list } => {
+            RecordAction::BeginList { list } => {
                 if let Some(address) = frame.number_at(list, bytes, 8) {
                     self.begin_list(address);
                 }
             }
-            Action::CopyList { to, from } => {
+            RecordAction::CopyList { to, from } => {
                 let (to, from) = (frame.number_at(to, bytes, 8), frame.number_at(from, bytes, 8));
                 if let (Some(to), Some(from)) = (to, from) {
                     self.copy_list(to, from);
                 }
             }
-            Action::Use { register, from } => {
+            RecordAction::Use { register, from } => {
                 if from.is_none_or(|from| from == frame.block_before) {
-                    watch.uses(step, frame.writer(register), What::Temporary);
+                    watch.uses(step, frame.writer(register), UsedThing::Temporary);
                 }
             }
-            Action::Choose => {
+            RecordAction::Choose => {
                 while let Some(decision) = frame.chosen() {
-                    watch.uses(step, decision, What::Decision);
+                    watch.uses(step, decision, UsedThing::Decision);
                 }
             }
-            Action::Make { register } => frame.make(register),
-            Action::Receive { parameter, register, length } => {
+            RecordAction::Make { register } => frame.make(register),
+            RecordAction::Receive { parameter, register, length } => {
                 let Some(to) = frame.value(register) else { return Ok(()) };
                 let from = self.frames.iter().rev().nth(1).and_then(|caller| {
                     let passed = caller.passed.iter().find(|(index, _)| *index == parameter);
@@ -582,7 +583,7 @@ impl Machine {
                 }
                 watch.writes(self, step, to, length);
             }
-            Action::Call(index) => {
+            RecordAction::Call(index) => {
                 frame.returned = Step::START;
                 let call = &shape.calls[index as usize];
                 frame.passed.clear();
@@ -611,7 +612,7 @@ impl Machine {
                     }
                 }
             }
-            Action::Back { call, offset, size, to } => {
+            RecordAction::Back { call, offset, size, to } => {
                 let result = offset.and_then(|offset| number(bytes, offset, size.min(8)));
                 if let (Some(to), Some(result)) = (to, result) {
                     frame.set(to, result, step);
@@ -625,7 +626,7 @@ impl Machine {
                     Some(external) => self.come_back(shape, &external, result, watch),
                     None if returned != Step::START => {
                         if shape.calls[call as usize].result.is_some() {
-                            watch.uses(step, returned, What::Returned);
+                            watch.uses(step, returned, UsedThing::Returned);
                         }
                         watch.returned(self, result);
                     }
@@ -638,8 +639,8 @@ impl Machine {
 
     /// A step reads bytes of memory.
     #[inline]
-    fn read<W: Watch + ?Sized>(&mut self, step: Step, what: What, bytes: &[u8], watch: &mut W) {
-        let (What::Memory(address, _) | What::Address(address, _)) = what else { return };
+    fn read<W: Watch + ?Sized>(&mut self, step: Step, what: UsedThing, bytes: &[u8], watch: &mut W) {
+        let (UsedThing::Memory(address, _) | UsedThing::Address(address, _)) = what else { return };
         self.check.n_reads += 1;
         if self.is_awaiting && bytes.len() == 8 {
             self.found(address, number(bytes, 0, 8).unwrap_or(0));
@@ -686,13 +687,13 @@ impl Machine {
             self.heap.make(pointer, length, step);
         }
         match content {
-            Content::Unwritten => self.memory.forget(pointer, length),
-            Content::Written => self.memory.define(pointer, length, step),
-            Content::Text(mut text) => {
+            BlockContent::Unwritten => self.memory.forget(pointer, length),
+            BlockContent::Written => self.memory.define(pointer, length, step),
+            BlockContent::Text(mut text) => {
                 text.push(0);
                 self.memory.write(pointer, &text, step);
             }
-            Content::Printed(printed) => {
+            BlockContent::Printed(printed) => {
                 let mut at = pointer;
                 for (step, length, bytes) in printed {
                     match bytes {
@@ -715,12 +716,12 @@ impl Machine {
 
     /// A step reads a range whose bytes are not recorded.
     pub fn look<W: Watch + ?Sized>(&mut self, step: Step, address: u64, length: u64, watch: &mut W) {
-        self.memory.writers(address, length, |maker| watch.uses(step, maker, What::Memory(address, length)));
+        self.memory.writers(address, length, |maker| watch.uses(step, maker, UsedThing::Memory(address, length)));
         watch.looks(self, step, address, length);
     }
 
     /// The last step of a call that was open when its frame was met; the start if that is not known. What a library did then is not known either.
-    fn returned_unseen(&mut self, call: &Call) -> Step {
+    fn returned_unseen(&mut self, call: &NativeCall) -> Step {
         let left = self.left.take().filter(|(n_records, _, _)| n_records + 1 == self.n_records);
         match left.filter(|(_, name, _)| call.name.as_ref() == Some(name)) {
             Some((_, _, step)) => return step,
@@ -730,7 +731,13 @@ impl Machine {
         Step::START
     }
 
-    fn come_back<W: Watch + ?Sized>(&mut self, shape: &Shape, external: &External, result: Option<u64>, watch: &mut W) {
+    fn come_back<W: Watch + ?Sized>(
+        &mut self,
+        shape: &FunctionShape,
+        external: &External,
+        result: Option<u64>,
+        watch: &mut W,
+    ) {
         let call = external.found.as_deref().unwrap_or(&shape.calls[external.call as usize]);
         match call.model {
             Some(model) if external.unknown == 0 || !model.changes_anything() => {
@@ -756,8 +763,8 @@ fn piece_of(bytes: &[u8], offset: u32, size: u32) -> Result<&[u8], TraceError> {
 
 /// A use of bytes of memory.
 #[inline]
-fn read(is_address: bool, address: u64, length: u64) -> What {
-    if is_address { What::Address(address, length) } else { What::Memory(address, length) }
+fn read(is_address: bool, address: u64, length: u64) -> UsedThing {
+    if is_address { UsedThing::Address(address, length) } else { UsedThing::Memory(address, length) }
 }
 
 #[cfg(test)]

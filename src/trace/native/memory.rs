@@ -24,7 +24,7 @@ const NONE: u32 = 0;
 pub const MAX_RANGE: u64 = 1 << 30;
 
 #[derive(Debug, Clone)]
-struct Page {
+struct MemoryPage {
     bytes: [u8; PAGE],
     /// Whether a byte is known: one bit each.
     known: [u64; PAGE / 64],
@@ -32,7 +32,7 @@ struct Page {
     writers: [Step; PAGE],
 }
 
-impl Page {
+impl MemoryPage {
     fn empty() -> Self {
         Self { bytes: [0; PAGE], known: [0; PAGE / 64], writers: [Step::START; PAGE] }
     }
@@ -96,9 +96,9 @@ pub struct Octet<'m> {
 
 /// Memory of a process, as far as it was seen.
 #[derive(Debug, Clone)]
-pub struct Memory {
+pub struct NativeMemory {
     /// Page 0 is never used.
-    pages: Vec<Rc<Page>>,
+    pages: Vec<Rc<MemoryPage>>,
     regions: HashMap<u64, Box<[u32; REGION]>>,
     cache: Box<[(u64, u32); CACHED]>,
     /// Pages that may have a known byte, and which they are.
@@ -106,10 +106,10 @@ pub struct Memory {
     is_fresh: Vec<bool>,
 }
 
-impl Default for Memory {
+impl Default for NativeMemory {
     fn default() -> Self {
         Self {
-            pages: vec![Rc::new(Page::empty())],
+            pages: vec![Rc::new(MemoryPage::empty())],
             regions: HashMap::new(),
             cache: Box::new([(u64::MAX, NONE); CACHED]),
             fresh: Vec::new(),
@@ -143,10 +143,10 @@ fn length_of(bytes: &[u8]) -> u64 {
     bytes.len() as u64
 }
 
-impl Memory {
+impl NativeMemory {
     /// Pages in use, and the bytes of memory that each of them takes.
     pub fn n_pages(&self) -> (usize, usize) {
-        (self.pages.len() - 1, size_of::<Page>())
+        (self.pages.len() - 1, size_of::<MemoryPage>())
     }
 
     #[inline]
@@ -159,13 +159,13 @@ impl Memory {
     }
 
     #[inline]
-    fn find(&self, page: u64) -> Option<&Page> {
+    fn find(&self, page: u64) -> Option<&MemoryPage> {
         let number = self.lookup(page);
         (number != NONE).then(|| &*self.pages[number as usize])
     }
 
     #[inline]
-    fn find_mut(&mut self, page: u64) -> &mut Page {
+    fn find_mut(&mut self, page: u64) -> &mut MemoryPage {
         let (cached, number) = self.cache[slot(page)];
         let number = if cached == page { number } else { self.enter(page) };
         Rc::make_mut(&mut self.pages[number as usize])
@@ -178,7 +178,7 @@ impl Memory {
         if *number == NONE {
             *number = u32::try_from(self.pages.len())
                 .expect("pages of 4 KiB in a 47-bit address space, as far as our own memory holds them");
-            self.pages.push(Rc::new(Page::empty()));
+            self.pages.push(Rc::new(MemoryPage::empty()));
             self.is_fresh.push(false);
         }
         self.cache[slot(page)] = (page, *number);
@@ -217,7 +217,9 @@ impl Memory {
     #[inline]
     fn write_word<const N: usize>(&mut self, address: u64, bytes: &[u8], writer: Step) -> bool {
         let at = low(address);
-        let (Some((word, bits)), Some(bytes)) = (Page::word::<N>(at), bytes.first_chunk::<N>()) else { return false };
+        let (Some((word, bits)), Some(bytes)) = (MemoryPage::word::<N>(at), bytes.first_chunk::<N>()) else {
+            return false;
+        };
         let page = self.find_mut(address / PAGE as u64);
         let (Some(place), Some(writers)) =
             (page.bytes[at..].first_chunk_mut::<N>(), page.writers[at..].first_chunk_mut::<N>())
@@ -242,7 +244,7 @@ impl Memory {
     /// Notes bytes that were seen later, where `writer` left some that are not known.
     pub fn reveal(&mut self, address: u64, bytes: &[u8], writer: Step) {
         for (number, at, from, n) in parts(address, length_of(bytes)) {
-            let is_left = |page: &Page, at: usize| !page.is_known(at) && page.writers[at] == writer;
+            let is_left = |page: &MemoryPage, at: usize| !page.is_known(at) && page.writers[at] == writer;
             // A page that is shared is copied only if something is written to it.
             if self.find(number).is_some_and(|page| (at..at + n).any(|at| is_left(page, at))) {
                 let page = self.find_mut(number);
@@ -279,7 +281,7 @@ impl Memory {
     #[inline]
     fn expected_word<const N: usize>(&self, address: u64, bytes: &[u8]) -> Option<Step> {
         let at = low(address);
-        let (word, bits) = Page::word::<N>(at)?;
+        let (word, bits) = MemoryPage::word::<N>(at)?;
         let page = self.find(address / PAGE as u64)?;
         let writers = page.writers[at..].first_chunk::<N>()?;
         let is_same = page.known[word] & bits == bits
@@ -504,7 +506,7 @@ mod tests {
     proptest! {
         #[test]
         fn a_memory_is_what_a_table_of_bytes_is(doings in proptest::collection::vec(doing(), 0..40), n_before in 0..40_usize) {
-            let mut memory = Memory::default();
+            let mut memory = NativeMemory::default();
             let mut kept = None;
             let mut plain: HashMap<u64, (Option<u8>, Step)> = HashMap::new();
             for (number, doing) in (1..).zip(&doings) {
@@ -589,7 +591,7 @@ mod tests {
 
     #[test]
     fn a_string_ends_at_its_zero_and_is_none_where_it_is_not_known() {
-        let mut memory = Memory::default();
+        let mut memory = NativeMemory::default();
         memory.write(4093, b"abcdef\0g", Step(1));
         assert_eq!(memory.string(4093, 100), Some(b"abcdef".to_vec()));
         assert_eq!(memory.string(4093, 3), None);

@@ -1,7 +1,7 @@
 //! What functions of the C library do to memory: one row for each.
 //!
 //! Only what is not recorded has to be told: the library is not instrumented, so a row says which ranges it reads and writes, which bytes it copies, and what it
-//! does to the heap. Functions without a row are found out by the [check of values](crate::stat::Check).
+//! does to the heap. Functions without a row are found out by the [check of values](crate::stat::ValueCheck).
 
 /// How long a range is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::native::memory::Memory;
+use crate::native::memory::NativeMemory;
 
 /// What is done to nodes, by their addresses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -36,21 +36,21 @@ pub enum Linking {
 }
 
 /// What is written: addresses and bytes, as they ascend; `None` if a word that is needed is not known.
-pub fn linked(memory: &Memory, linking: Linking) -> Option<Vec<(u64, Vec<u8>)>> {
+pub fn linked(memory: &NativeMemory, linking: Linking) -> Option<Vec<(u64, Vec<u8>)>> {
     let mut nodes = Nodes { memory, written: BTreeMap::new() };
     match linking {
         Linking::Insert { is_left, node, parent, header } => nodes.insert(is_left, node, parent, header)?,
         Linking::Hook { node, before } => {
-            let last = nodes.get(before, Field::Previous)?;
-            nodes.set(node, Field::Next, before);
-            nodes.set(node, Field::Previous, last);
-            nodes.set(last, Field::Next, node);
-            nodes.set(before, Field::Previous, node);
+            let last = nodes.get(before, NodeField::Previous)?;
+            nodes.set(node, NodeField::Next, before);
+            nodes.set(node, NodeField::Previous, last);
+            nodes.set(last, NodeField::Next, node);
+            nodes.set(before, NodeField::Previous, node);
         }
         Linking::Unhook { node } => {
-            let (next, previous) = (nodes.get(node, Field::Next)?, nodes.get(node, Field::Previous)?);
-            nodes.set(previous, Field::Next, next);
-            nodes.set(next, Field::Previous, previous);
+            let (next, previous) = (nodes.get(node, NodeField::Next)?, nodes.get(node, NodeField::Previous)?);
+            nodes.set(previous, NodeField::Next, next);
+            nodes.set(next, NodeField::Previous, previous);
         }
     }
     let bytes = |(address, (value, length)): (u64, (u64, usize))| (address, value.to_le_bytes()[..length].to_vec());
@@ -59,7 +59,7 @@ pub fn linked(memory: &Memory, linking: Linking) -> Option<Vec<(u64, Vec<u8>)>> 
 
 /// A field of a node.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Field {
+enum NodeField {
     /// Of a tree: red is 0, black is 1.
     Color,
     Parent,
@@ -70,7 +70,7 @@ enum Field {
     Previous,
 }
 
-impl Field {
+impl NodeField {
     /// Where it is in the node, and its bytes.
     fn place(self) -> (u64, usize) {
         match self {
@@ -92,12 +92,12 @@ const BLACK: u64 = 1;
 
 /// Nodes, and what was written to them so far.
 struct Nodes<'m> {
-    memory: &'m Memory,
+    memory: &'m NativeMemory,
     written: BTreeMap<u64, (u64, usize)>,
 }
 
 impl Nodes<'_> {
-    fn get(&self, node: u64, field: Field) -> Option<u64> {
+    fn get(&self, node: u64, field: NodeField) -> Option<u64> {
         let (offset, length) = field.place();
         let address = node.checked_add(offset)?;
         if let Some((value, _)) = self.written.get(&address) {
@@ -106,22 +106,22 @@ impl Nodes<'_> {
         self.memory.word(address, length as u64).map(|(word, _)| word)
     }
 
-    fn set(&mut self, node: u64, field: Field, value: u64) {
+    fn set(&mut self, node: u64, field: NodeField, value: u64) {
         let (offset, length) = field.place();
         self.written.insert(node.wrapping_add(offset), (value, length));
     }
 
     fn insert(&mut self, is_left: bool, node: u64, parent: u64, header: u64) -> Option<()> {
-        self.set(node, Field::Parent, parent);
-        self.set(node, Field::Left, 0);
-        self.set(node, Field::Right, 0);
-        self.set(node, Field::Color, RED);
-        let side = if is_left { Field::Left } else { Field::Right };
+        self.set(node, NodeField::Parent, parent);
+        self.set(node, NodeField::Left, 0);
+        self.set(node, NodeField::Right, 0);
+        self.set(node, NodeField::Color, RED);
+        let side = if is_left { NodeField::Left } else { NodeField::Right };
         let is_outermost = self.get(header, side)? == parent;
         self.set(parent, side, node);
         if parent == header {
             // The first node; the library inserts it to the left.
-            self.set(header, Field::Parent, node);
+            self.set(header, NodeField::Parent, node);
             self.set(header, side.other_side(), node);
         } else if is_outermost {
             self.set(header, side, node);
@@ -130,18 +130,18 @@ impl Nodes<'_> {
     }
 
     fn balance(&mut self, mut node: u64, header: u64) -> Option<()> {
-        while node != self.get(header, Field::Parent)? {
-            let parent = self.get(node, Field::Parent)?;
-            if self.get(parent, Field::Color)? != RED {
+        while node != self.get(header, NodeField::Parent)? {
+            let parent = self.get(node, NodeField::Parent)?;
+            if self.get(parent, NodeField::Color)? != RED {
                 break;
             }
-            let above = self.get(parent, Field::Parent)?;
-            let side = if self.get(above, Field::Left)? == parent { Field::Left } else { Field::Right };
+            let above = self.get(parent, NodeField::Parent)?;
+            let side = if self.get(above, NodeField::Left)? == parent { NodeField::Left } else { NodeField::Right };
             let uncle = self.get(above, side.other_side())?;
-            if uncle != 0 && self.get(uncle, Field::Color)? == RED {
-                self.set(parent, Field::Color, BLACK);
-                self.set(uncle, Field::Color, BLACK);
-                self.set(above, Field::Color, RED);
+            if uncle != 0 && self.get(uncle, NodeField::Color)? == RED {
+                self.set(parent, NodeField::Color, BLACK);
+                self.set(uncle, NodeField::Color, BLACK);
+                self.set(above, NodeField::Color, RED);
                 node = above;
                 continue;
             }
@@ -149,34 +149,34 @@ impl Nodes<'_> {
                 node = parent;
                 self.rotate(node, side, header)?;
             }
-            let parent = self.get(node, Field::Parent)?;
-            self.set(parent, Field::Color, BLACK);
-            self.set(above, Field::Color, RED);
+            let parent = self.get(node, NodeField::Parent)?;
+            self.set(parent, NodeField::Color, BLACK);
+            self.set(above, NodeField::Color, RED);
             self.rotate(above, side.other_side(), header)?;
         }
-        let root = self.get(header, Field::Parent)?;
-        self.set(root, Field::Color, BLACK);
+        let root = self.get(header, NodeField::Parent)?;
+        self.set(root, NodeField::Color, BLACK);
         Some(())
     }
 
     /// Moves a node down to a side; its child on the other side takes its place.
-    fn rotate(&mut self, node: u64, side: Field, header: u64) -> Option<()> {
+    fn rotate(&mut self, node: u64, side: NodeField, header: u64) -> Option<()> {
         let child = self.get(node, side.other_side())?;
         let inner = self.get(child, side)?;
         self.set(node, side.other_side(), inner);
         if inner != 0 {
-            self.set(inner, Field::Parent, node);
+            self.set(inner, NodeField::Parent, node);
         }
-        let parent = self.get(node, Field::Parent)?;
-        self.set(child, Field::Parent, parent);
-        if self.get(header, Field::Parent)? == node {
-            self.set(header, Field::Parent, child);
+        let parent = self.get(node, NodeField::Parent)?;
+        self.set(child, NodeField::Parent, parent);
+        if self.get(header, NodeField::Parent)? == node {
+            self.set(header, NodeField::Parent, child);
         } else {
             let of = if self.get(parent, side)? == node { side } else { side.other_side() };
             self.set(parent, of, child);
         }
         self.set(child, side, node);
-        self.set(node, Field::Parent, child);
+        self.set(node, NodeField::Parent, child);
         Some(())
     }
 }
@@ -188,18 +188,18 @@ mod tests {
 
     const HEADER: u64 = 0x1000;
 
-    fn apply(memory: &mut Memory, linking: Linking) {
+    fn apply(memory: &mut NativeMemory, linking: Linking) {
         for (address, bytes) in linked(memory, linking).unwrap() {
             memory.write(address, &bytes, Step(1));
         }
     }
 
-    fn word(memory: &Memory, address: u64) -> u64 {
+    fn word(memory: &NativeMemory, address: u64) -> u64 {
         memory.word(address, 8).unwrap().0
     }
 
     /// Checks a subtree of nodes whose keys are their addresses; returns them in order, and the number of black nodes on each way down.
-    fn walk(memory: &Memory, node: u64, parent: u64) -> (Vec<u64>, u32) {
+    fn walk(memory: &NativeMemory, node: u64, parent: u64) -> (Vec<u64>, u32) {
         if node == 0 {
             return (Vec::new(), 1);
         }
@@ -216,7 +216,7 @@ mod tests {
 
     #[test]
     fn a_tree_stays_ordered_and_balanced() {
-        let mut memory = Memory::default();
+        let mut memory = NativeMemory::default();
         for (offset, value) in [(8, 0), (16, HEADER), (24, HEADER)] {
             memory.write(HEADER + offset, &u64::to_le_bytes(value), Step(1));
         }
@@ -240,7 +240,7 @@ mod tests {
 
     #[test]
     fn nodes_of_a_list_are_put_in_and_taken_out() {
-        let mut memory = Memory::default();
+        let mut memory = NativeMemory::default();
         memory.write(HEADER, &HEADER.to_le_bytes(), Step(1));
         memory.write(HEADER + 8, &HEADER.to_le_bytes(), Step(1));
         for node in [0x2000, 0x3000] {
@@ -253,6 +253,6 @@ mod tests {
 
     #[test]
     fn what_is_not_known_is_not_guessed() {
-        assert_eq!(linked(&Memory::default(), Linking::Unhook { node: 0x2000 }), None);
+        assert_eq!(linked(&NativeMemory::default(), Linking::Unhook { node: 0x2000 }), None);
     }
 }

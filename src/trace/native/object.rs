@@ -2,16 +2,16 @@
 
 use std::sync::Arc;
 
-use crate::detail::Named;
-use crate::instrument::debug::{Debug, SourceType, Variable};
+use crate::detail::NamedAddress;
+use crate::instrument::debug::{Debug, DebugVariable, SourceType};
 use crate::instrument::instruction::MetadataId;
 use crate::instrument::types::Type;
-use crate::native::frame::Frame;
+use crate::native::frame::NativeFrame;
 use crate::native::globals::Global;
-use crate::native::machine::Machine;
-use crate::native::shape::{Register, Shape, Slot};
+use crate::native::machine::NativeMachine;
+use crate::native::shape::{FunctionShape, FunctionSlot, Register};
 use crate::native::value;
-use crate::native::value::{Content, Part};
+use crate::native::value::{ValueContent, VariablePart};
 use crate::step::Step;
 
 /// Bytes of a string that a pointer points to.
@@ -21,14 +21,14 @@ pub const MAX_STRING: u64 = 80;
 #[derive(Clone, Copy)]
 pub struct View<'v> {
     /// The process.
-    pub machine: &'v Machine,
+    pub machine: &'v NativeMachine,
     /// Its arguments, each ended by a zero byte, if they have names.
     words: &'v [u8],
 }
 
 /// A variable in a frame or of the program.
 #[derive(Clone)]
-pub struct Place<'p> {
+pub struct VariablePlace<'p> {
     /// Its name.
     pub name: Arc<str>,
     /// Its address.
@@ -42,7 +42,7 @@ pub struct Place<'p> {
     /// If its address does not escape: what it holds, as far as it was given anything, and who gave it.
     pub held: Option<(Option<u64>, Step)>,
     /// Which part of these bytes is meant; all of them if `None`.
-    pub part: Option<Part>,
+    pub part: Option<VariablePart>,
     /// Whether it is known only inside of a function.
     pub is_local: bool,
     /// The line of its declaration.
@@ -50,15 +50,15 @@ pub struct Place<'p> {
 }
 
 /// What a variable holds.
-struct Held<'h> {
+struct HeldValue<'h> {
     view: View<'h>,
     address: u64,
-    bytes: Bytes,
+    bytes: VariableBytes,
 }
 
 /// Where the bytes of a variable are.
 #[derive(Clone, Copy)]
-enum Bytes {
+enum VariableBytes {
     /// In the memory of the program.
     InMemory,
     /// These, which never reach memory.
@@ -67,15 +67,15 @@ enum Bytes {
     Unset,
 }
 
-impl Content for Held<'_> {
+impl ValueContent for HeldValue<'_> {
     fn bytes(&self, offset: u64, length: usize) -> Option<Vec<u8>> {
         match self.bytes {
-            Bytes::Unset => None,
-            Bytes::Given(bytes) => {
+            VariableBytes::Unset => None,
+            VariableBytes::Given(bytes) => {
                 let offset = usize::try_from(offset).ok()?;
                 bytes.get(offset..offset.checked_add(length)?).map(<[u8]>::to_vec)
             }
-            Bytes::InMemory => self.view.machine.memory.bytes(self.address.checked_add(offset)?, length),
+            VariableBytes::InMemory => self.view.machine.memory.bytes(self.address.checked_add(offset)?, length),
         }
     }
 
@@ -104,14 +104,14 @@ struct Typed<'t> {
     bytes: &'t [Option<u8>],
 }
 
-impl Content for Typed<'_> {
+impl ValueContent for Typed<'_> {
     fn bytes(&self, offset: u64, length: usize) -> Option<Vec<u8>> {
         let offset = usize::try_from(offset).ok()?;
         self.bytes.get(offset..offset.checked_add(length)?)?.iter().copied().collect()
     }
 
     fn pointer(&self, pointer: u64, to: Option<(MetadataId, SourceType)>) -> String {
-        Held { view: self.view, address: 0, bytes: Bytes::Unset }.pointer(pointer, to)
+        HeldValue { view: self.view, address: 0, bytes: VariableBytes::Unset }.pointer(pointer, to)
     }
 }
 
@@ -120,17 +120,17 @@ const MAX_WORDS: u64 = 8 << 20;
 
 impl<'v> View<'v> {
     /// A process in which all has a name.
-    pub fn new(machine: &'v Machine) -> Self {
+    pub fn new(machine: &'v NativeMachine) -> Self {
         Self { machine, words: &machine.given }
     }
 
     /// A process in which the texts of its arguments have no names.
-    pub fn without_words(machine: &'v Machine) -> Self {
+    pub fn without_words(machine: &'v NativeMachine) -> Self {
         Self { machine, words: &[] }
     }
 
     /// The variables of a frame that are seen at its current statement, inner ones first; of those with the same name only the innermost.
-    pub fn variables(self, frame: &'v Frame) -> Vec<Place<'v>> {
+    pub fn variables(self, frame: &'v NativeFrame) -> Vec<VariablePlace<'v>> {
         let mut found = self.visible(frame, |_| true);
         let mut seen = std::collections::HashSet::new();
         found.retain(|place| seen.insert(Arc::clone(&place.name)));
@@ -139,7 +139,7 @@ impl<'v> View<'v> {
 
     /// Those of some variables of a frame that are visible at its current statement, inner ones first; also those that
     /// another one of the same name hides.
-    fn visible(self, frame: &'v Frame, is_wanted: impl Fn(&Variable) -> bool) -> Vec<Place<'v>> {
+    fn visible(self, frame: &'v NativeFrame, is_wanted: impl Fn(&DebugVariable) -> bool) -> Vec<VariablePlace<'v>> {
         let debug = frame.shape.debug();
         let mut scopes = Vec::new();
         let location = frame.shape.body.function.block(frame.current().block).instructions
@@ -154,7 +154,7 @@ impl<'v> View<'v> {
             scopes.push(found);
             scope = debug.outer_scope(found);
         }
-        let mut found: Vec<(usize, Place<'v>)> = Vec::new();
+        let mut found: Vec<(usize, VariablePlace<'v>)> = Vec::new();
         for (variable, place) in self.declared_as(frame, is_wanted) {
             let depth = match variable.scope {
                 Some(scope) => scopes.iter().position(|found| *found == scope),
@@ -169,8 +169,8 @@ impl<'v> View<'v> {
     }
 
     /// The parameters of a frame with their values, in order.
-    pub fn arguments(self, frame: &'v Frame) -> Vec<(Arc<str>, String)> {
-        let mut found: Vec<(u32, Place<'v>)> = self
+    pub fn arguments(self, frame: &'v NativeFrame) -> Vec<(Arc<str>, String)> {
+        let mut found: Vec<(u32, VariablePlace<'v>)> = self
             .declared(frame)
             .filter(|(variable, _)| variable.parameter > 0)
             .map(|(variable, place)| (variable.parameter, place))
@@ -194,21 +194,21 @@ impl<'v> View<'v> {
     }
 
     /// All variables of a frame, also those that are not seen at its current statement, in the order of their declarations.
-    pub fn locals(self, frame: &'v Frame) -> impl Iterator<Item = Place<'v>> {
+    pub fn locals(self, frame: &'v NativeFrame) -> impl Iterator<Item = VariablePlace<'v>> {
         self.declared(frame).map(|(_, place)| place)
     }
 
     /// All variables of a frame.
-    fn declared(self, frame: &'v Frame) -> impl Iterator<Item = (Variable, Place<'v>)> {
+    fn declared(self, frame: &'v NativeFrame) -> impl Iterator<Item = (DebugVariable, VariablePlace<'v>)> {
         self.declared_as(frame, |_| true)
     }
 
     /// Some variables of a frame.
     fn declared_as(
         self,
-        frame: &'v Frame,
-        is_wanted: impl Fn(&Variable) -> bool,
-    ) -> impl Iterator<Item = (Variable, Place<'v>)> {
+        frame: &'v NativeFrame,
+        is_wanted: impl Fn(&DebugVariable) -> bool,
+    ) -> impl Iterator<Item = (DebugVariable, VariablePlace<'v>)> {
         let debug = frame.shape.debug();
         let declarations = frame.shape.body.function.declarations.iter();
         declarations.filter_map(move |declaration| {
@@ -231,7 +231,7 @@ impl<'v> View<'v> {
     }
 
     /// The variable of this name that is seen at the current statement of a frame.
-    pub fn variable(self, frame: &'v Frame, name: &str) -> Option<Place<'v>> {
+    pub fn variable(self, frame: &'v NativeFrame, name: &str) -> Option<VariablePlace<'v>> {
         let local = self.visible(frame, |variable| &*variable.name == name).into_iter().next();
         local.or_else(|| {
             let global = self.machine.globals.named(name, frame.shape.body.unit)?;
@@ -240,27 +240,27 @@ impl<'v> View<'v> {
     }
 
     /// The global variables that are seen at the current statement of a frame, by name.
-    pub fn seen_globals(self, frame: &'v Frame) -> Vec<Place<'v>> {
+    pub fn seen_globals(self, frame: &'v NativeFrame) -> Vec<VariablePlace<'v>> {
         let locals = self.variables(frame);
         let is_seen = |global: &&Global| {
             let found = self.machine.globals.named(&global.name, frame.shape.body.unit);
             let is_hidden = locals.iter().any(|local| local.name == global.name);
             global.is_named && !is_hidden && found.is_some_and(|found| found.address == global.address)
         };
-        let mut found: Vec<Place<'v>> = self.machine.globals.iter().filter(is_seen).map(everywhere).collect();
+        let mut found: Vec<VariablePlace<'v>> = self.machine.globals.iter().filter(is_seen).map(everywhere).collect();
         found.sort_by(|one, other| one.name.cmp(&other.name));
         found.dedup_by(|one, other| one.name == other.name);
         found
     }
 
     /// The value of a variable.
-    pub fn show(self, place: &Place<'v>) -> String {
+    pub fn show(self, place: &VariablePlace<'v>) -> String {
         let bytes = match place.held {
-            None => Bytes::InMemory,
-            Some((None, _)) => Bytes::Unset,
-            Some((Some(held), _)) => Bytes::Given(held.to_le_bytes()),
+            None => VariableBytes::InMemory,
+            Some((None, _)) => VariableBytes::Unset,
+            Some((Some(held), _)) => VariableBytes::Given(held.to_le_bytes()),
         };
-        let content = Held { view: self, address: place.address, bytes };
+        let content = HeldValue { view: self, address: place.address, bytes };
         if let Some(part) = &place.part {
             return value::show_part(place.debug, part, &content, place.size);
         }
@@ -268,7 +268,7 @@ impl<'v> View<'v> {
     }
 
     /// The number that a variable of `size` bytes holds, at most 8.
-    pub fn number(self, place: &Place<'v>, size: u64) -> Option<u64> {
+    pub fn number(self, place: &VariablePlace<'v>, size: u64) -> Option<u64> {
         let size = usize::try_from(size).ok().filter(|size| (1..=8).contains(size))?;
         let mut bytes = [0; 8];
         match place.held {
@@ -284,8 +284,8 @@ impl<'v> View<'v> {
     }
 
     /// What is called how, and of which type the part is.
-    fn find(self, address: u64, size: u64) -> Option<(String, Option<(Part, Debug<'v>)>)> {
-        let inside = |place: &Place<'v>| {
+    fn find(self, address: u64, size: u64) -> Option<(String, Option<(VariablePart, Debug<'v>)>)> {
+        let inside = |place: &VariablePlace<'v>| {
             let (path, part) = match place.ty {
                 Some(ty) => value::path(place.debug, ty, address - place.address, size),
                 None => (String::new(), None),
@@ -321,30 +321,30 @@ impl<'v> View<'v> {
     }
 
     /// What a step read or wrote at an address; `bytes` are those that it read.
-    pub fn named(self, address: u64, size: u64, bytes: Option<&[u8]>) -> Named {
+    pub fn named(self, address: u64, size: u64, bytes: Option<&[u8]>) -> NamedAddress {
         let found = self.find(address, size);
-        let bytes = bytes.filter(|bytes| bytes.len() <= 8).map_or(Bytes::InMemory, |bytes| {
+        let bytes = bytes.filter(|bytes| bytes.len() <= 8).map_or(VariableBytes::InMemory, |bytes| {
             let mut given = [0; 8];
             given[..bytes.len()].copy_from_slice(bytes);
-            Bytes::Given(given)
+            VariableBytes::Given(given)
         });
-        let content = Held { view: self, address, bytes };
+        let content = HeldValue { view: self, address, bytes };
         let value = match &found {
             Some((_, Some((part, debug)))) => Some(value::show_part(*debug, part, &content, size)),
             _ => content.bytes(0, usize::try_from(size).unwrap_or(0).min(64)).map(|bytes| raw(&bytes, &content)),
         };
         let name = found.map_or_else(|| format!("*{address:#x}"), |(name, _)| name);
-        Named { name, value }
+        NamedAddress { name, value }
     }
 
     /// Bytes as their type writes them; those that are not known as `?`.
-    pub fn typed(self, (debug, part): (Debug<'_>, &Part), bytes: &[Option<u8>]) -> String {
+    pub fn typed(self, (debug, part): (Debug<'_>, &VariablePart), bytes: &[Option<u8>]) -> String {
         value::show_part(debug, part, &Typed { view: self, bytes }, bytes.len() as u64)
     }
 
     /// The structure or union that a value points to, as it is now; `None` if it points to something else, or to what was freed.
-    pub fn target(self, (debug, part): (Debug<'_>, &Part), bytes: &[Option<u8>]) -> Option<String> {
-        let Part::Whole(ty) = part else { return None };
+    pub fn target(self, (debug, part): (Debug<'_>, &VariablePart), bytes: &[Option<u8>]) -> Option<String> {
+        let VariablePart::Whole(ty) = part else { return None };
         let SourceType::Pointer(Some(to)) = debug.plain_ty(*ty)?.1 else { return None };
         let (SourceType::Struct(_) | SourceType::Union(_)) = debug.plain_ty(to)?.1 else { return None };
         let bytes: Option<Vec<u8>> = bytes.iter().copied().collect();
@@ -353,7 +353,7 @@ impl<'v> View<'v> {
         if address == 0 || block.is_some_and(|block| block.freed.is_some()) {
             return None;
         }
-        let text = value::show(debug, to, &Held { view: self, address, bytes: Bytes::InMemory });
+        let text = value::show(debug, to, &HeldValue { view: self, address, bytes: VariableBytes::InMemory });
         // Of what the library made, nothing may be known.
         let is_known = text.split(", ").any(|member| !member.trim_end_matches('}').ends_with('?'));
         is_known.then_some(text)
@@ -402,7 +402,7 @@ impl<'v> View<'v> {
 
 impl View<'_> {
     /// What the call before the current segment of a frame returned, and whether that is a pointer; `None` if it is no scalar.
-    pub fn result(self, frame: &Frame, result: u64) -> Option<(String, bool)> {
+    pub fn result(self, frame: &NativeFrame, result: u64) -> Option<(String, bool)> {
         let segment = frame.shape.body.segment(frame.segment);
         let index = segment.first.checked_sub(1)?;
         let ty = &frame.shape.body.function.block(segment.block).instructions.get(index)?.ty;
@@ -420,17 +420,17 @@ impl View<'_> {
 
     /// A value of a type that is in no memory.
     pub fn given(self, (debug, ty): (Debug<'_>, MetadataId), bits: u64) -> String {
-        value::show(debug, ty, &Held { view: self, address: 0, bytes: Bytes::Given(bits.to_le_bytes()) })
+        value::show(debug, ty, &HeldValue { view: self, address: 0, bytes: VariableBytes::Given(bits.to_le_bytes()) })
     }
 
     /// A number of which only the size is known.
     pub fn raw(self, bytes: &[u8]) -> String {
-        raw(bytes, &Held { view: self, address: 0, bytes: Bytes::InMemory })
+        raw(bytes, &HeldValue { view: self, address: 0, bytes: VariableBytes::InMemory })
     }
 }
 
 /// Bytes without a type.
-fn raw(bytes: &[u8], content: &Held<'_>) -> String {
+fn raw(bytes: &[u8], content: &HeldValue<'_>) -> String {
     let number = || bytes.iter().rev().fold(0_u64, |number, byte| number << 8 | u64::from(*byte));
     match bytes.len() {
         8 => {
@@ -455,7 +455,7 @@ fn raw(bytes: &[u8], content: &Held<'_>) -> String {
     }
 }
 
-pub(super) fn slot_at(frame: &Frame, address: u64) -> Option<&Slot> {
+pub(super) fn slot_at(frame: &NativeFrame, address: u64) -> Option<&FunctionSlot> {
     frame.shape.slots.iter().find(|slot| {
         let begin = frame.value(slot.register).unwrap_or(0);
         begin != 0 && begin <= address && address - begin < slot.size.max(1)
@@ -463,20 +463,25 @@ pub(super) fn slot_at(frame: &Frame, address: u64) -> Option<&Slot> {
 }
 
 /// The register with the address of the structure passed in memory that has a byte.
-fn copied_at(frame: &Frame, address: u64) -> Option<Register> {
+fn copied_at(frame: &NativeFrame, address: u64) -> Option<Register> {
     let is_inside = |(register, length): &&(Register, u64)| {
         frame.given(*register).is_some_and(|begin| begin <= address && address - begin < *length)
     };
     frame.shape.copied.iter().find(is_inside).map(|(register, _)| *register)
 }
 
-fn held(frame: &Frame, slot: &Slot) -> Option<u64> {
+fn held(frame: &NativeFrame, slot: &FunctionSlot) -> Option<u64> {
     frame.given(slot.plain?)
 }
 
-fn place<'p>(frame: &'p Frame, slot: &Slot, variable: &Variable, debug: Debug<'p>) -> Option<Place<'p>> {
+fn place<'p>(
+    frame: &'p NativeFrame,
+    slot: &FunctionSlot,
+    variable: &DebugVariable,
+    debug: Debug<'p>,
+) -> Option<VariablePlace<'p>> {
     let held = slot.plain.map(|register| (frame.given(register), frame.writer(register)));
-    Some(Place {
+    Some(VariablePlace {
         name: Arc::clone(&variable.name),
         address: frame.value(slot.register)?,
         size: slot.size,
@@ -489,8 +494,8 @@ fn place<'p>(frame: &'p Frame, slot: &Slot, variable: &Variable, debug: Debug<'p
     })
 }
 
-fn everywhere(global: &Global) -> Place<'_> {
-    Place {
+fn everywhere(global: &Global) -> VariablePlace<'_> {
+    VariablePlace {
         name: Arc::clone(&global.name),
         address: global.address,
         size: global.size,
@@ -503,16 +508,16 @@ fn everywhere(global: &Global) -> Place<'_> {
     }
 }
 
-fn far<'p>(address: u64, variable: &Variable, debug: Debug<'p>) -> Place<'p> {
+fn far<'p>(address: u64, variable: &DebugVariable, debug: Debug<'p>) -> VariablePlace<'p> {
     let size = variable.ty.and_then(|ty| value::size_of(debug, ty, 0)).unwrap_or(0);
     let (name, ty, line) = (Arc::clone(&variable.name), variable.ty, variable.line);
-    Place { name, address, size, ty, debug, held: None, part: None, is_local: true, line }
+    VariablePlace { name, address, size, ty, debug, held: None, part: None, is_local: true, line }
 }
 
-impl Frame {
+impl NativeFrame {
     /// What a value of the text is in this frame.
     pub fn register_of(&self, id: crate::instrument::instruction::ValueId) -> Option<u64> {
-        let shape: &Shape = &self.shape;
+        let shape: &FunctionShape = &self.shape;
         let index = shape.body.function.parameters.iter().position(|parameter| parameter.value == id)?;
         self.value((*shape.parameters.get(index)?)?)
     }
@@ -525,7 +530,7 @@ mod tests {
     use crate::native::visit::before_step;
 
     /// Looks at a stored run before the `nth` step of a line.
-    fn look<T>(program: &str, (line, nth): (u32, usize), look: impl FnOnce(View<'_>, &Frame) -> T) -> T {
+    fn look<T>(program: &str, (line, nth): (u32, usize), look: impl FnOnce(View<'_>, &NativeFrame) -> T) -> T {
         let mut player = player(program, "bad");
         let at = step(&mut player, line, nth);
         let mut found = None;
@@ -536,7 +541,7 @@ mod tests {
         found.unwrap()
     }
 
-    fn shown(view: View<'_>, frame: &Frame, name: &str) -> Option<String> {
+    fn shown(view: View<'_>, frame: &NativeFrame, name: &str) -> Option<String> {
         view.variable(frame, name).map(|place| view.show(&place))
     }
 

@@ -3,8 +3,8 @@
 //! The functions are those that the C++ library of GNU exports. Formats of a stream (width, base, precision) are not
 //! known: numbers are taken to be printed in decimal, and the text of a floating-point number is not known.
 
-use crate::native::machine::Machine;
-use crate::run::Word;
+use crate::native::machine::NativeMachine;
+use crate::run::RunArgument;
 
 /// Bytes of a string that count as printed.
 const MAX_TEXT: u64 = 1 << 16;
@@ -53,7 +53,11 @@ const FUNCTIONS: [(&str, Inserted); 22] = [
 /// What a call of `function` prints to a standard stream, as words and as a text; `None` if it prints nothing there.
 ///
 /// - The text is `None` if it is not known.
-pub fn inserted(machine: &Machine, function: &str, arguments: &[Option<u64>]) -> Option<(Vec<Word>, Option<Vec<u8>>)> {
+pub fn inserted(
+    machine: &NativeMachine,
+    function: &str,
+    arguments: &[Option<u64>],
+) -> Option<(Vec<RunArgument>, Option<Vec<u8>>)> {
     if !function.starts_with("_Z") {
         return None;
     }
@@ -64,11 +68,11 @@ pub fn inserted(machine: &Machine, function: &str, arguments: &[Option<u64>]) ->
         return None;
     }
     let value = arguments.get(1).copied().flatten().unwrap_or(0);
-    let number = |text: String| (Word::Number(value), Some(text.into_bytes()));
+    let number = |text: String| (RunArgument::Number(value), Some(text.into_bytes()));
     let bytes = |at: u64, length: u64| machine.memory.bytes(at, usize::try_from(length.min(MAX_TEXT)).unwrap_or(0));
     let shown = |text: Option<Vec<u8>>| match text {
-        Some(text) => (Word::Text(text.clone()), Some(text)),
-        None => (Word::Pointer, None),
+        Some(text) => (RunArgument::Text(text.clone()), Some(text)),
+        None => (RunArgument::Pointer, None),
     };
     let (word, text) = match *kind {
         Inserted::Text => shown(machine.memory.string(value, MAX_TEXT)),
@@ -78,13 +82,13 @@ pub fn inserted(machine: &Machine, function: &str, arguments: &[Option<u64>]) ->
             shown(begin.zip(length).and_then(|(begin, length)| bytes(begin, length)))
         }
         Inserted::Range => shown(bytes(value, arguments.get(2).copied().flatten().unwrap_or(0))),
-        Inserted::Character => (Word::Number(value & 0xff), Some(vec![value.to_le_bytes()[0]])),
+        Inserted::Character => (RunArgument::Number(value & 0xff), Some(vec![value.to_le_bytes()[0]])),
         Inserted::Signed(bits) => {
             let unused = 64 - bits;
             number(((value << unused).cast_signed() >> unused).to_string())
         }
         Inserted::Unsigned(bits) => number((value & (u64::MAX >> (64 - bits))).to_string()),
-        Inserted::Other => (Word::Number(value), None),
+        Inserted::Other => (RunArgument::Number(value), None),
     };
     Some((vec![word], text))
 }
@@ -98,7 +102,7 @@ mod tests {
 
     #[track_caller]
     fn check(function: &str, value: u64, expected: Option<&str>) {
-        let mut machine = Machine::default();
+        let mut machine = NativeMachine::default();
         machine.ostreams = (Some(COUT), [None, None]);
         machine.memory.write(0x2000, b"text\0", Step(1));
         machine.memory.write(0x3000, &[0x2000_u64.to_le_bytes(), 3_u64.to_le_bytes()].concat(), Step(1));

@@ -2,12 +2,12 @@
 
 use crate::TraceError;
 use crate::native::frame::narrow;
-use crate::native::machine::{Call, Crash, Machine, Watch, What};
-use crate::native::play::Player;
+use crate::native::machine::{Crash, NativeCall, NativeMachine, UsedThing, Watch};
+use crate::native::play::NativePlayer;
 use crate::native::printed;
 use crate::native::run::said;
-use crate::output::{Outputs, Place, Stream, Written};
-use crate::slice::Part;
+use crate::output::{OutputByte, OutputStream, Outputs, WrittenOutput};
+use crate::slice::UsedPart;
 use crate::step::Step;
 
 /// The longest string that is printed.
@@ -16,7 +16,7 @@ const MAX_TEXT: u64 = 1 << 20;
 /// Reads the output of a run.
 ///
 /// Cost: one pass over the trace; the text of the output in memory.
-pub fn outputs(player: &mut Player) -> Result<Outputs, TraceError> {
+pub fn outputs(player: &mut NativePlayer) -> Result<Outputs, TraceError> {
     let mut outputs = Outputs::default();
     player.replay(&mut outputs)?;
     Ok(outputs)
@@ -25,15 +25,15 @@ pub fn outputs(player: &mut Player) -> Result<Outputs, TraceError> {
 /// The origin of a byte of the output: the steps that stored it. `None` if it is computed by the call, or is text of a format.
 ///
 /// Cost: plays from the checkpoint before the step to the end of the call.
-pub fn part(player: &mut Player, place: Place) -> Result<Option<Part>, TraceError> {
-    let mut seeker = Seeker::new(place);
+pub fn part(player: &mut NativePlayer, place: OutputByte) -> Result<Option<UsedPart>, TraceError> {
+    let mut seeker = ByteSeeker::new(place);
     player.replay_from(place.step, &mut seeker)?;
     Ok(seeker.found)
 }
 
 /// What of a call a byte of the output comes from.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum Origin {
+pub enum ByteOrigin {
     /// The byte at this address.
     Byte(u64),
     /// An argument, by its index: a number, or a character.
@@ -46,8 +46,8 @@ pub enum Origin {
 /// Finds what a byte of the output comes from.
 ///
 /// Cost: plays from the checkpoint before the step to the end of the call.
-pub fn origin(player: &mut Player, place: Place) -> Result<Origin, TraceError> {
-    let mut seeker = Seeker::new(place);
+pub fn origin(player: &mut NativePlayer, place: OutputByte) -> Result<ByteOrigin, TraceError> {
+    let mut seeker = ByteSeeker::new(place);
     player.replay_from(place.step, &mut seeker)?;
     Ok(seeker.origin)
 }
@@ -55,18 +55,18 @@ pub fn origin(player: &mut Player, place: Place) -> Result<Origin, TraceError> {
 /// An argument of the call that printed a byte, as it was passed; `None` if that is not known.
 ///
 /// Cost: plays from the checkpoint before the step to the end of the call.
-pub fn passed(player: &mut Player, place: Place, index: usize) -> Result<Option<u64>, TraceError> {
-    let mut seeker = Seeker::new(place);
+pub fn passed(player: &mut NativePlayer, place: OutputByte, index: usize) -> Result<Option<u64>, TraceError> {
+    let mut seeker = ByteSeeker::new(place);
     player.replay_from(place.step, &mut seeker)?;
     Ok(seeker.arguments.get(index).copied().flatten())
 }
 
 /// What of a call makes a byte of what it prints what it is: the byte of a text; or a number, if with another number the
 /// byte is another one.
-fn printed_from(machine: &Machine, function: &str, arguments: &[Option<u64>], offset: u64) -> Option<Origin> {
+fn printed_from(machine: &NativeMachine, function: &str, arguments: &[Option<u64>], offset: u64) -> Option<ByteOrigin> {
     let format = match function {
         "putchar" | "putchar_unlocked" | "fputc" | "putc" | "_IO_putc" | "fputc_unlocked" | "putc_unlocked" => {
-            return Some(Origin::Argument(0));
+            return Some(ByteOrigin::Argument(0));
         }
         "printf" => 0,
         "fprintf" | "dprintf" | "__printf_chk" => 1,
@@ -77,8 +77,8 @@ fn printed_from(machine: &Machine, function: &str, arguments: &[Option<u64>], of
     let text = |numbers: &[u64]| machine.printed_parts(arguments[format]?, numbers);
     let (whole, strings) = text(&numbers)?;
     let offset = usize::try_from(offset).ok()?;
-    let byte = |string: &printed::Part| Origin::Byte(string.address + (offset - string.at) as u64);
-    let is_in = |string: &&printed::Part| (string.at..string.at + string.length).contains(&offset);
+    let byte = |string: &printed::PrintedString| ByteOrigin::Byte(string.address + (offset - string.at) as u64);
+    let is_in = |string: &&printed::PrintedString| (string.at..string.at + string.length).contains(&offset);
     if let Some(string) = strings.iter().find(is_in) {
         return Some(byte(string));
     }
@@ -102,7 +102,7 @@ fn printed_from(machine: &Machine, function: &str, arguments: &[Option<u64>], of
     };
     let index = (0..numbers.len()).filter(|index| !is_string(numbers[*index])).find(|index| is_made_by(*index));
     if let Some(index) = index {
-        return Some(Origin::Argument(format + 1 + index));
+        return Some(ByteOrigin::Argument(format + 1 + index));
     }
     // Behind the last byte of a text comes what would be the next one if the text were longer.
     strings.iter().find(|string| string.at + string.length == offset).map(byte)
@@ -110,32 +110,32 @@ fn printed_from(machine: &Machine, function: &str, arguments: &[Option<u64>], of
 
 /// Looks for the byte in memory that a call prints.
 #[derive(Default)]
-struct Seeker {
-    place: Place,
+struct ByteSeeker {
+    place: OutputByte,
     /// The number of calls of the step that were seen.
     n_before: usize,
-    uses: Vec<(Step, What)>,
-    found: Option<Part>,
-    origin: Origin,
+    uses: Vec<(Step, UsedThing)>,
+    found: Option<UsedPart>,
+    origin: ByteOrigin,
     /// The arguments of the call.
     arguments: Vec<Option<u64>>,
     is_done: bool,
 }
 
-impl Seeker {
-    fn new(place: Place) -> Self {
+impl ByteSeeker {
+    fn new(place: OutputByte) -> Self {
         Self { place, ..Self::default() }
     }
 }
 
-impl Watch for Seeker {
-    fn uses(&mut self, user: Step, maker: Step, what: What) {
+impl Watch for ByteSeeker {
+    fn uses(&mut self, user: Step, maker: Step, what: UsedThing) {
         if user == self.place.step {
             self.uses.push((maker, what));
         }
     }
 
-    fn called(&mut self, machine: &Machine, call: &Call, arguments: &[Option<u64>], result: Option<u64>) {
+    fn called(&mut self, machine: &NativeMachine, call: &NativeCall, arguments: &[Option<u64>], result: Option<u64>) {
         if machine.frame().is_none_or(|frame| frame.step != self.place.step)
             || said(machine, call, arguments, result).is_none()
         {
@@ -151,15 +151,15 @@ impl Watch for Seeker {
         let from = || printed_from(machine, name, arguments, self.place.offset);
         let copied = copied(machine, name, arguments, self.place.offset);
         self.origin = match copied {
-            Some((_, address)) => Origin::Byte(address),
-            None => from().unwrap_or(Origin::Unknown),
+            Some((_, address)) => ByteOrigin::Byte(address),
+            None => from().unwrap_or(ByteOrigin::Unknown),
         };
         if let Some((begin, address)) = copied {
             let mut makers = Vec::new();
             machine.memory.writers(address, 1, |writer| makers.push(writer));
-            let is_other = |what: &What| !matches!(what, What::Memory(at, _) if *at == begin);
+            let is_other = |what: &UsedThing| !matches!(what, UsedThing::Memory(at, _) if *at == begin);
             let others = self.uses.iter().filter(|(_, what)| is_other(what)).map(|(maker, _)| *maker).collect();
-            self.found = Some(Part { step: self.place.step, makers, others });
+            self.found = Some(UsedPart { step: self.place.step, makers, others });
         }
     }
 
@@ -171,7 +171,7 @@ impl Watch for Seeker {
 /// The address of the bytes that a call prints, and that of one of them, if it prints bytes of memory as they are.
 ///
 /// What stands behind a text of variable length moves with it, so only the first text of a format counts.
-fn copied(machine: &Machine, function: &str, arguments: &[Option<u64>], offset: u64) -> Option<(u64, u64)> {
+fn copied(machine: &NativeMachine, function: &str, arguments: &[Option<u64>], offset: u64) -> Option<(u64, u64)> {
     let argument = |index: usize| arguments.get(index).copied().flatten();
     let format = match function {
         "fwrite" | "fwrite_unlocked" => return argument(0).map(|begin| (begin, begin + offset)),
@@ -193,24 +193,24 @@ fn copied(machine: &Machine, function: &str, arguments: &[Option<u64>], offset: 
     Some((part.address, part.address + (offset - part.at) as u64))
 }
 
-fn stream(machine: &Machine, function: &str, arguments: &[Option<u64>]) -> Stream {
+fn stream(machine: &NativeMachine, function: &str, arguments: &[Option<u64>]) -> OutputStream {
     let argument = |index: usize| arguments.get(index).copied().flatten().unwrap_or(0);
     if function.starts_with("_Z") {
         return match machine.ostreams {
-            (Some(output), _) if output == argument(0) => Stream::Output,
-            _ => Stream::Errors,
+            (Some(output), _) if output == argument(0) => OutputStream::Output,
+            _ => OutputStream::Errors,
         };
     }
     let handle = match function {
-        "printf" | "puts" | "putchar" | "putchar_unlocked" | "vprintf" | "__printf_chk" => return Stream::Output,
+        "printf" | "puts" | "putchar" | "putchar_unlocked" | "vprintf" | "__printf_chk" => return OutputStream::Output,
         "perror" | "warn" | "warnx" | "vwarn" | "vwarnx" | "error" | "err" | "errx" | "verr" | "verrx" => {
-            return Stream::Errors;
+            return OutputStream::Errors;
         }
         "write" | "dprintf" | "vdprintf" => {
             return match argument(0) & 0xffff_ffff {
-                1 => Stream::Output,
-                2 => Stream::Errors,
-                _ => Stream::Other,
+                1 => OutputStream::Output,
+                2 => OutputStream::Errors,
+                _ => OutputStream::Other,
             };
         }
         "fwrite" | "fwrite_unlocked" => argument(3),
@@ -222,28 +222,28 @@ fn stream(machine: &Machine, function: &str, arguments: &[Option<u64>]) -> Strea
         held.is_some_and(|(pointer, _)| pointer == handle)
     };
     match () {
-        () if is("stdout") => Stream::Output,
-        () if is("stderr") => Stream::Errors,
-        () => Stream::Other,
+        () if is("stdout") => OutputStream::Output,
+        () if is("stderr") => OutputStream::Errors,
+        () => OutputStream::Other,
     }
 }
 
 impl Watch for Outputs {
-    fn step(&mut self, machine: &Machine) {
+    fn step(&mut self, machine: &NativeMachine) {
         self.last = machine.frame().map(|frame| frame.step);
     }
 
-    fn called(&mut self, machine: &Machine, call: &Call, arguments: &[Option<u64>], result: Option<u64>) {
+    fn called(&mut self, machine: &NativeMachine, call: &NativeCall, arguments: &[Option<u64>], result: Option<u64>) {
         let Some(said) = said(machine, call, arguments, result) else { return };
         let stream = stream(machine, &said.function, arguments);
         // `printf` returns the length; what a call that failed has printed is not known.
         let printed = said.function.contains("printf").then_some(result).flatten();
         let printed = printed.and_then(|length| u64::try_from(narrow(length)).ok());
         let length = said.text.as_ref().map(|text| text.len() as u64).or(printed);
-        self.written.push(Written { step: said.step, stream, length, bytes: said.text });
+        self.written.push(WrittenOutput { step: said.step, stream, length, bytes: said.text });
     }
 
-    fn crashes(&mut self, machine: &Machine, _crash: &Crash) {
+    fn crashes(&mut self, machine: &NativeMachine, _crash: &Crash) {
         self.crash = machine.frame().map(|frame| frame.step);
     }
 }
@@ -259,13 +259,13 @@ mod tests {
         let mut player = player("text", "good");
         let lines = lines(&mut player);
         let outputs = outputs(&mut player).unwrap();
-        let (text, is_all) = outputs.text(Stream::Output);
+        let (text, is_all) = outputs.text(OutputStream::Output);
         assert!(is_all && !text.is_empty());
-        let last = outputs.byte(Stream::Output, text.len() as u64 - 1).unwrap();
+        let last = outputs.byte(OutputStream::Output, text.len() as u64 - 1).unwrap();
         assert_eq!(Some(last.step), outputs.written.last().map(|written| written.step));
         assert!(lines[last.step.0 as usize] > 0);
-        assert_eq!(outputs.byte(Stream::Output, text.len() as u64), Err(NoByte::Short(text.len() as u64)));
-        assert_eq!(outputs.byte(Stream::Errors, 0), Err(NoByte::Short(0)));
+        assert_eq!(outputs.byte(OutputStream::Output, text.len() as u64), Err(NoByte::Short(text.len() as u64)));
+        assert_eq!(outputs.byte(OutputStream::Errors, 0), Err(NoByte::Short(0)));
         assert_eq!(outputs.crash, None);
     }
 
@@ -286,12 +286,12 @@ mod tests {
     fn a_call_of_unknown_length_hides_what_comes_after_it() {
         let written = |step: u32, length: Option<u64>| {
             let bytes = length.map(|length| vec![b'a'; usize::try_from(length).unwrap()]);
-            Written { step: Step(step), stream: Stream::Output, length, bytes }
+            WrittenOutput { step: Step(step), stream: OutputStream::Output, length, bytes }
         };
         let outputs =
             Outputs { written: vec![written(3, Some(2)), written(5, None), written(7, Some(4))], ..Outputs::default() };
-        assert_eq!(outputs.byte(Stream::Output, 1), Ok(Place { step: Step(3), nth: 0, offset: 1 }));
-        assert_eq!(outputs.byte(Stream::Output, 2), Err(NoByte::Unknown(Step(5))));
-        assert_eq!(outputs.text(Stream::Output), (b"aa".to_vec(), false));
+        assert_eq!(outputs.byte(OutputStream::Output, 1), Ok(OutputByte { step: Step(3), nth: 0, offset: 1 }));
+        assert_eq!(outputs.byte(OutputStream::Output, 2), Err(NoByte::Unknown(Step(5))));
+        assert_eq!(outputs.text(OutputStream::Output), (b"aa".to_vec(), false));
     }
 }

@@ -2,18 +2,18 @@
 
 use std::sync::Arc;
 
-use crate::instrument::debug::{Compound, Member, SourceType};
+use crate::instrument::debug::{Compound, SourceType, StructMember};
 use crate::instrument::instruction::MetadataId;
-use crate::native::object::{Place, View};
+use crate::native::object::{VariablePlace, View};
 use crate::native::value;
-use crate::native::value::Part;
+use crate::native::value::VariablePart;
 
 /// Unnamed structures in structures are followed so deep.
 const MAX_UNNAMED: u32 = 10;
 
 /// How a variable is divided.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Division {
+pub enum VariableDivision {
     /// Not at all: a number, a function, a structure that is only declared.
     Whole,
     /// Into the members of a structure or a union.
@@ -28,44 +28,46 @@ pub enum Division {
 
 impl<'v> View<'v> {
     /// How a variable is divided; a pointer that is null, or to nothing known, is whole.
-    pub fn division(self, place: &Place<'v>) -> Division {
+    pub fn division(self, place: &VariablePlace<'v>) -> VariableDivision {
         match &place.part {
-            Some(Part::Row(_, counts)) => {
-                return counts.first().copied().flatten().map_or(Division::Whole, Division::Elements);
+            Some(VariablePart::Row(_, counts)) => {
+                return counts.first().copied().flatten().map_or(VariableDivision::Whole, VariableDivision::Elements);
             }
-            Some(Part::BitFields(_) | Part::Characters) => return Division::Whole,
-            Some(Part::Whole(_)) | None => {}
+            Some(VariablePart::BitFields(_) | VariablePart::Characters) => return VariableDivision::Whole,
+            Some(VariablePart::Whole(_)) | None => {}
         }
         match place.ty.and_then(|ty| place.debug.plain_ty(ty)).map(|(_, ty)| ty) {
             Some(SourceType::Struct(compound) | SourceType::Union(compound)) if !compound.members.is_empty() => {
-                Division::Members
+                VariableDivision::Members
             }
             Some(SourceType::Array(Some(_), counts)) => match counts.first() {
-                Some(Some(n)) => Division::Elements(*n),
+                Some(Some(n)) => VariableDivision::Elements(*n),
                 // An array without a size at the end of a structure.
                 Some(None) => match self.element(place, 0).map_or(0, |first| self.n_to_end(&first)) {
-                    0 => Division::Whole,
-                    n => Division::Elements(n),
+                    0 => VariableDivision::Whole,
+                    n => VariableDivision::Elements(n),
                 },
-                None => Division::Whole,
+                None => VariableDivision::Whole,
             },
             Some(SourceType::Pointer(Some(_))) => match self.element(place, 0) {
                 Some(target) => match self.division(&target) {
-                    Division::Members => Division::ToMembers,
+                    VariableDivision::Members => VariableDivision::ToMembers,
                     // The value of a pointer to characters is a text already.
-                    _ if target.size > 1 && self.n_to_end(&target) > 1 => Division::Elements(self.n_to_end(&target)),
-                    _ if self.machine.memory.bytes(target.address, 1).is_some() => Division::ToWhole,
-                    _ => Division::Whole,
+                    _ if target.size > 1 && self.n_to_end(&target) > 1 => {
+                        VariableDivision::Elements(self.n_to_end(&target))
+                    }
+                    _ if self.machine.memory.bytes(target.address, 1).is_some() => VariableDivision::ToWhole,
+                    _ => VariableDivision::Whole,
                 },
-                None => Division::Whole,
+                None => VariableDivision::Whole,
             },
-            _ => Division::Whole,
+            _ => VariableDivision::Whole,
         }
     }
 
     /// The structures that a pointer to one points to: the elements of an array if its block of the heap has room for
     /// several.
-    pub fn n_targets(self, place: &Place<'v>) -> u64 {
+    pub fn n_targets(self, place: &VariablePlace<'v>) -> u64 {
         let Some(target) = self.element(place, 0) else { return 0 };
         let last = compound(&target).and_then(|compound| compound.members.last()?.ty);
         match last.and_then(|ty| place.debug.plain_ty(ty)) {
@@ -76,7 +78,7 @@ impl<'v> View<'v> {
     }
 
     /// The number of places like this one from here to the end of the block of the heap; 0 if it is elsewhere.
-    fn n_to_end(self, place: &Place<'v>) -> u64 {
+    fn n_to_end(self, place: &VariablePlace<'v>) -> u64 {
         let block = self.machine.heap.find(place.address).filter(|block| block.freed.is_none());
         let rest = block.map_or(0, |block| block.size.saturating_sub(place.address - block.address));
         rest.checked_div(place.size).unwrap_or(0)
@@ -84,9 +86,9 @@ impl<'v> View<'v> {
 
     /// An element of an array, or what is so many elements behind a pointer; `None` if there is no such thing, or the
     /// pointer is null or not known.
-    pub fn element(self, place: &Place<'v>, index: i64) -> Option<Place<'v>> {
+    pub fn element(self, place: &VariablePlace<'v>, index: i64) -> Option<VariablePlace<'v>> {
         let (element, begin, rest) = match &place.part {
-            Some(Part::Row(element, counts)) => (*element, place.address, counts.get(1..)?.to_vec()),
+            Some(VariablePart::Row(element, counts)) => (*element, place.address, counts.get(1..)?.to_vec()),
             Some(_) => return None,
             None => match place.debug.plain_ty(place.ty?)?.1 {
                 SourceType::Pointer(to) => (to?, self.number(place, 8).filter(|pointer| *pointer != 0)?, Vec::new()),
@@ -99,20 +101,20 @@ impl<'v> View<'v> {
         let offset = index.checked_mul(i64::try_from(size).ok()?)?;
         let mut found = part(place, begin.checked_add_signed(offset)?, size, element);
         if !rest.is_empty() {
-            found.part = Some(Part::Row(element, rest));
+            found.part = Some(VariablePart::Row(element, rest));
         }
         Some(found)
     }
 
     /// A member of a structure or a union, also of an unnamed one inside.
-    pub fn member(self, place: &Place<'v>, name: &str) -> Option<Place<'v>> {
+    pub fn member(self, place: &VariablePlace<'v>, name: &str) -> Option<VariablePlace<'v>> {
         let compound = compound(place)?;
         let (begin, member) = find(place, &compound, name, 0)?;
         member_at(place, begin, member)
     }
 
     /// The members of a structure or a union in order, with those of unnamed ones inside.
-    pub fn members(self, place: &Place<'v>) -> Vec<(Arc<str>, Place<'v>)> {
+    pub fn members(self, place: &VariablePlace<'v>) -> Vec<(Arc<str>, VariablePlace<'v>)> {
         let mut found = Vec::new();
         if let Some(compound) = compound(place) {
             collect(place, &compound, (0, 0), &mut found);
@@ -121,7 +123,7 @@ impl<'v> View<'v> {
     }
 }
 
-fn compound(place: &Place<'_>) -> Option<Arc<Compound>> {
+fn compound(place: &VariablePlace<'_>) -> Option<Arc<Compound>> {
     if place.part.is_some() {
         return None;
     }
@@ -131,18 +133,18 @@ fn compound(place: &Place<'_>) -> Option<Arc<Compound>> {
     }
 }
 
-fn member_at<'p>(place: &Place<'p>, begin: u64, member: Member) -> Option<Place<'p>> {
+fn member_at<'p>(place: &VariablePlace<'p>, begin: u64, member: StructMember) -> Option<VariablePlace<'p>> {
     let ty = member.ty?;
     let (first, end) = (begin / 8, (begin + member.bits).div_ceil(8));
     let mut found = part(place, place.address.checked_add(first)?, end - first, ty);
     if member.is_bit_field {
-        found.part = Some(Part::BitFields(vec![(i64::try_from(begin % 8).ok()?, member)]));
+        found.part = Some(VariablePart::BitFields(vec![(i64::try_from(begin % 8).ok()?, member)]));
     }
     Some(found)
 }
 
 /// A member of this name, and the bits before it; also of an unnamed structure inside.
-fn find(place: &Place<'_>, compound: &Compound, name: &str, depth: u32) -> Option<(u64, Member)> {
+fn find(place: &VariablePlace<'_>, compound: &Compound, name: &str, depth: u32) -> Option<(u64, StructMember)> {
     if let Some(member) = compound.members.iter().find(|member| &*member.name == name) {
         return Some((member.offset_bits, member.clone()));
     }
@@ -158,10 +160,10 @@ fn find(place: &Place<'_>, compound: &Compound, name: &str, depth: u32) -> Optio
 }
 
 fn collect<'p>(
-    place: &Place<'p>,
+    place: &VariablePlace<'p>,
     compound: &Compound,
     (begin, depth): (u64, u32),
-    found: &mut Vec<(Arc<str>, Place<'p>)>,
+    found: &mut Vec<(Arc<str>, VariablePlace<'p>)>,
 ) {
     for member in &compound.members {
         let begin = begin + member.offset_bits;
@@ -176,6 +178,14 @@ fn collect<'p>(
     }
 }
 
-fn part<'p>(place: &Place<'p>, address: u64, size: u64, ty: MetadataId) -> Place<'p> {
-    Place { name: Arc::clone(&place.name), address, size, ty: Some(ty), held: None, part: None, ..place.clone() }
+fn part<'p>(place: &VariablePlace<'p>, address: u64, size: u64, ty: MetadataId) -> VariablePlace<'p> {
+    VariablePlace {
+        name: Arc::clone(&place.name),
+        address,
+        size,
+        ty: Some(ty),
+        held: None,
+        part: None,
+        ..place.clone()
+    }
 }

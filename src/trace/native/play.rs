@@ -12,10 +12,10 @@ use crate::index::Naming;
 use crate::instrument::map::MapError;
 use crate::native::fault::{Fault, faults};
 use crate::native::globals::Globals;
-use crate::native::machine::{Machine, Nobody, Watch};
-use crate::native::records::{Position, Record, Records};
-use crate::native::shape::Shape;
-use crate::native::units::Units;
+use crate::native::machine::{NativeMachine, Nobody, Watch};
+use crate::native::records::{NativeRecord, RecordPosition, Records};
+use crate::native::shape::FunctionShape;
+use crate::native::units::RecordedUnits;
 use crate::spool::Spool;
 use crate::step::Step;
 
@@ -29,18 +29,18 @@ const MAX_CHECKPOINTS: usize = 64;
 const NEAR: u32 = 2000;
 
 /// A trace that is played.
-pub struct Player {
+pub struct NativePlayer {
     trace: Trace,
-    units: Units,
+    units: RecordedUnits,
     records: Records,
-    shapes: Vec<Option<Arc<Shape>>>,
+    shapes: Vec<Option<Arc<FunctionShape>>>,
     /// The process, as it is after the records played so far.
-    pub machine: Machine,
+    pub machine: NativeMachine,
     /// By thread, and by the end of the record that was broken off.
     faults: HashMap<(u32, u64), Fault>,
-    checkpoints: Vec<(Position, Machine)>,
+    checkpoints: Vec<(RecordPosition, NativeMachine)>,
     /// A copy of the process a little before the step that was approached last.
-    near: Option<(Position, Machine)>,
+    near: Option<(RecordPosition, NativeMachine)>,
     /// Chunks from one checkpoint to the next.
     distance: usize,
     n_chunks_since: usize,
@@ -51,11 +51,11 @@ pub struct Player {
     pub spool: Option<Spool>,
 }
 
-impl Player {
+impl NativePlayer {
     /// Opens a trace.
-    pub fn new(mut trace: Trace, mut units: Units) -> Result<Self, TraceError> {
+    pub fn new(mut trace: Trace, mut units: RecordedUnits) -> Result<Self, TraceError> {
         let globals = Globals::read(&mut trace, &mut units)?;
-        let mut machine = Machine::new(&trace.process.words);
+        let mut machine = NativeMachine::new(&trace.process.words);
         machine.ostreams = (globals.stream("_ZSt4cout"), ["_ZSt4cerr", "_ZSt4clog"].map(|name| globals.stream(name)));
         if trace.is_window() {
             machine.is_window = true;
@@ -65,7 +65,7 @@ impl Player {
         machine.globals = Arc::new(globals);
         let faults = faults(&mut trace)?;
         let records = Records::new(&trace);
-        let checkpoints = vec![(Position::default(), machine.clone())];
+        let checkpoints = vec![(RecordPosition::default(), machine.clone())];
         Ok(Self {
             trace,
             units,
@@ -100,7 +100,7 @@ impl Player {
     }
 
     /// Functions met so far.
-    pub fn shapes(&self) -> impl Iterator<Item = &Arc<Shape>> {
+    pub fn shapes(&self) -> impl Iterator<Item = &Arc<FunctionShape>> {
         self.shapes.iter().flatten()
     }
 
@@ -108,7 +108,7 @@ impl Player {
     ///
     /// Cost: plays from the last checkpoint before, or from the present place if that is nearer.
     pub fn seek(&mut self, n_records: u64) -> Result<(), TraceError> {
-        let is_before = |(_, machine): &&(Position, Machine)| machine.n_records <= n_records;
+        let is_before = |(_, machine): &&(RecordPosition, NativeMachine)| machine.n_records <= n_records;
         let found = self.checkpoints.iter().rev().find(is_before);
         let is_nearer = found.is_some_and(|(_, machine)| machine.n_records > self.machine.n_records);
         if (self.machine.n_records > n_records || is_nearer)
@@ -123,7 +123,12 @@ impl Player {
     /// Moves a copy of the process on by records that are not of the trace.
     ///
     /// Errors: they are no records of its program. A last one that is cut short is left out.
-    pub fn feed(&mut self, machine: &mut Machine, records: &[u8], watch: &mut dyn Watch) -> Result<(), TraceError> {
+    pub fn feed(
+        &mut self,
+        machine: &mut NativeMachine,
+        records: &[u8],
+        watch: &mut dyn Watch,
+    ) -> Result<(), TraceError> {
         let mut at = 0;
         while !watch.is_done()
             && let Some(number) = records.get(at..).and_then(<[u8]>::first_chunk)
@@ -133,7 +138,7 @@ impl Player {
             let Some(bytes) = records.get(at..at + entry.size as usize) else { break };
             at += entry.size as usize;
             let shape = shape_of(&mut self.shapes, &mut self.units, self.naming.as_ref(), entry.body)?;
-            let record = Record { thread: machine.thread, segment, entry, bytes, offset: 0 };
+            let record = NativeRecord { thread: machine.thread, segment, entry, bytes, offset: 0 };
             machine.take(&shape, &record, watch)?;
         }
         Ok(())
@@ -142,7 +147,7 @@ impl Player {
     /// All functions of the program, also those that did not run.
     ///
     /// Cost: the text of each is parsed.
-    pub fn program(&mut self) -> Result<Vec<Arc<Shape>>, TraceError> {
+    pub fn program(&mut self) -> Result<Vec<Arc<FunctionShape>>, TraceError> {
         let mut all = Vec::new();
         for map in self.machine.globals.maps().to_vec() {
             for firsts in map.firsts.windows(2).filter(|firsts| firsts[0] < firsts[1]) {
@@ -154,7 +159,7 @@ impl Player {
     }
 
     /// A function that need not have run, by its unit's source file and its name.
-    pub fn function(&mut self, file: &str, name: &str) -> Result<Option<Arc<Shape>>, TraceError> {
+    pub fn function(&mut self, file: &str, name: &str) -> Result<Option<Arc<FunctionShape>>, TraceError> {
         let Some(segment) = self.units.find(file, name)? else { return Ok(None) };
         let entry = self.units.entry(segment)?;
         shape_of(&mut self.shapes, &mut self.units, self.naming.as_ref(), entry.body).map(Some)
@@ -182,7 +187,7 @@ impl Player {
     fn play_while<W: Watch + ?Sized>(
         &mut self,
         watch: &mut W,
-        is_wanted: impl Fn(&Machine) -> bool,
+        is_wanted: impl Fn(&NativeMachine) -> bool,
     ) -> Result<bool, TraceError> {
         while !watch.is_done() && is_wanted(&self.machine) {
             if self.play_one(watch)?.is_none() {
@@ -223,13 +228,13 @@ impl Player {
         Ok(Some(record.segment))
     }
 
-    fn keep(&mut self, position: Position) {
+    fn keep(&mut self, position: RecordPosition) {
         self.n_chunks_since = 0;
         if self.checkpoints.iter().any(|(_, machine)| machine.n_steps >= self.machine.n_steps) {
             return;
         }
         self.checkpoints.push((position, self.machine.clone()));
-        let bytes = |machine: &Machine| {
+        let bytes = |machine: &NativeMachine| {
             let (n_pages, size) = machine.memory.n_pages();
             n_pages * size
         };
@@ -279,7 +284,7 @@ impl Player {
         Ok(())
     }
 
-    fn go_to(&mut self, position: &Position, machine: Machine) {
+    fn go_to(&mut self, position: &RecordPosition, machine: NativeMachine) {
         self.records.seek(position);
         self.machine = machine;
         self.n_chunks_since = 0;
@@ -288,18 +293,18 @@ impl Player {
 
 /// A function, read when it is first met.
 fn shape_of(
-    shapes: &mut Vec<Option<Arc<Shape>>>,
-    units: &mut Units,
+    shapes: &mut Vec<Option<Arc<FunctionShape>>>,
+    units: &mut RecordedUnits,
     naming: Option<&Naming>,
     number: u32,
-) -> Result<Arc<Shape>, TraceError> {
+) -> Result<Arc<FunctionShape>, TraceError> {
     let index = number as usize;
     if let Some(Some(shape)) = shapes.get(index) {
         return Ok(Arc::clone(shape));
     }
     let body = Arc::clone(units.body(number));
     let map = units.map(body.unit)?;
-    let mut shape = Shape::new(&body, map, number).map_err(MapError::from)?;
+    let mut shape = FunctionShape::new(&body, map, number).map_err(MapError::from)?;
     if let Some(naming) = naming {
         shape.keys = naming(&map.module.source, &body.function.name, shape.statements.len());
     }

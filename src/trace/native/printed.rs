@@ -3,14 +3,14 @@
 use std::iter::{Copied, Peekable};
 use std::slice::Iter;
 
-use crate::native::machine::Machine;
+use crate::native::machine::NativeMachine;
 
 /// Longer than this nothing is told.
 const MAX_LENGTH: usize = 1 << 20;
 
 /// One conversion of a format: `%-08.3ld`.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-struct Conversion {
+struct FormatConversion {
     is_left: bool,
     is_zero: bool,
     is_alternate: bool,
@@ -23,7 +23,7 @@ struct Conversion {
 
 /// A string that an argument points to, in what `printf` makes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Part {
+pub struct PrintedString {
     /// Its offset in the text.
     pub at: usize,
     /// Its address.
@@ -34,13 +34,13 @@ pub struct Part {
     pub is_first: bool,
 }
 
-impl Machine {
+impl NativeMachine {
     /// The strings that the arguments of a format point to: the address of each, and at most how many bytes of it are read.
     pub fn strings(&self, format: u64, arguments: &[u64]) -> Vec<(u64, u64)> {
         let Some(format) = self.memory.string(format, MAX_LENGTH as u64) else { return Vec::new() };
         let (mut strings, mut parser) = (Vec::new(), Parser::new(&format, arguments));
         while let Some(piece) = parser.next() {
-            let Piece::Conversion(found, conversion, argument) = piece else { continue };
+            let FormatPiece::Conversion(found, conversion, argument) = piece else { continue };
             if conversion == b's' && found.n_bits == 32 && argument != 0 {
                 strings.push((argument, found.precision.unwrap_or(MAX_LENGTH) as u64));
             }
@@ -56,7 +56,7 @@ impl Machine {
     }
 
     /// The same, with the strings of which it has copies.
-    pub fn printed_parts(&self, format: u64, arguments: &[u64]) -> Option<(Vec<u8>, Vec<Part>)> {
+    pub fn printed_parts(&self, format: u64, arguments: &[u64]) -> Option<(Vec<u8>, Vec<PrintedString>)> {
         let format = self.memory.string(format, MAX_LENGTH as u64)?;
         let string = |address: u64, limit: Option<usize>| {
             let limit = limit.unwrap_or(MAX_LENGTH) as u64;
@@ -70,11 +70,11 @@ impl Machine {
 }
 
 /// A piece of a format.
-enum Piece {
+enum FormatPiece {
     /// A byte that is printed.
     Byte(u8),
     /// A conversion, its letter, and its argument.
-    Conversion(Conversion, u8, u64),
+    Conversion(FormatConversion, u8, u64),
 }
 
 /// Takes a format apart.
@@ -91,10 +91,10 @@ impl<'p> Parser<'p> {
     }
 
     /// The next piece; `None` at the end, and where something is not understood.
-    fn next(&mut self) -> Option<Piece> {
+    fn next(&mut self) -> Option<FormatPiece> {
         let byte = self.rest.next()?;
         if byte != b'%' {
-            return Some(Piece::Byte(byte));
+            return Some(FormatPiece::Byte(byte));
         }
         let piece = self.conversion();
         self.is_lost |= piece.is_none();
@@ -112,8 +112,8 @@ impl<'p> Parser<'p> {
         Some(number)
     }
 
-    fn conversion(&mut self) -> Option<Piece> {
-        let mut found = Conversion { n_bits: 32, ..Conversion::default() };
+    fn conversion(&mut self) -> Option<FormatPiece> {
+        let mut found = FormatConversion { n_bits: 32, ..FormatConversion::default() };
         while let Some(flag) = self.rest.next_if(|byte| b"-0#+ ".contains(byte)) {
             match flag {
                 b'-' => found.is_left = true,
@@ -138,8 +138,8 @@ impl<'p> Parser<'p> {
             };
         }
         match self.rest.next()? {
-            b'%' => Some(Piece::Byte(b'%')),
-            conversion => Some(Piece::Conversion(found, conversion, self.arguments.next()?)),
+            b'%' => Some(FormatPiece::Byte(b'%')),
+            conversion => Some(FormatPiece::Conversion(found, conversion, self.arguments.next()?)),
         }
     }
 }
@@ -148,7 +148,7 @@ fn print(
     format: &[u8],
     arguments: &[u64],
     string: &dyn Fn(u64, Option<usize>) -> Option<Vec<u8>>,
-) -> Option<(Vec<u8>, Vec<Part>)> {
+) -> Option<(Vec<u8>, Vec<PrintedString>)> {
     let (mut text, mut parts, mut is_first) = (Vec::new(), Vec::new(), true);
     let mut parser = Parser::new(format, arguments);
     while let Some(piece) = parser.next() {
@@ -156,11 +156,11 @@ fn print(
             return None;
         }
         let (found, conversion, argument) = match piece {
-            Piece::Byte(byte) => {
+            FormatPiece::Byte(byte) => {
                 text.push(byte);
                 continue;
             }
-            Piece::Conversion(found, conversion, argument) => (found, conversion, argument),
+            FormatPiece::Conversion(found, conversion, argument) => (found, conversion, argument),
         };
         let (sign, digits, is_number) = match conversion {
             b'd' | b'i' => {
@@ -202,7 +202,7 @@ fn print(
         );
         if conversion == b's' {
             let at = if found.is_left { begin } else { text.len() - digits.len() };
-            parts.push(Part { at, address: argument, length: digits.len(), is_first });
+            parts.push(PrintedString { at, address: argument, length: digits.len(), is_first });
         }
         is_first = false;
     }
@@ -214,7 +214,7 @@ fn low(argument: u64) -> i32 {
     i32::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3]])
 }
 
-impl Conversion {
+impl FormatConversion {
     fn digits(self, digits: String) -> Vec<u8> {
         let mut bytes = digits.into_bytes();
         if let Some(precision) = self.precision {

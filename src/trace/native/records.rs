@@ -7,20 +7,20 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use crate::TraceError;
-use crate::container::{Chunk, Kind, Trace};
+use crate::container::{Chunk, ChunkKind, Trace};
 use crate::instrument::segment::HEADER_SIZE;
-use crate::native::units::{Entry, Units};
+use crate::native::units::{RecordedUnits, SegmentEntry};
 
 /// One record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Record<'c> {
+pub struct NativeRecord<'c> {
     /// Its thread.
     pub thread: u32,
     /// The number of its segment.
     pub segment: u32,
     /// What that leads to.
-    pub entry: Entry,
-    /// The record with its number; [`Item::offset`](crate::instrument::segment::Item::offset) counts from its beginning.
+    pub entry: SegmentEntry,
+    /// The record with its number; [`SegmentItem::offset`](crate::instrument::segment::SegmentItem::offset) counts from its beginning.
     pub bytes: &'c [u8],
     /// Bytes of the thread's records before it.
     pub offset: u64,
@@ -28,7 +28,7 @@ pub struct Record<'c> {
 
 /// Where records can be read from: a number of chunks, and bytes of the next one.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Position {
+pub struct RecordPosition {
     n_chunks: usize,
     /// Bytes of the next chunk that are skipped.
     n_skipped: usize,
@@ -39,7 +39,7 @@ pub struct Position {
 /// The records of a process; at most one chunk is in memory.
 pub struct Records {
     chunks: Arc<[Chunk]>,
-    position: Position,
+    position: RecordPosition,
     content: Vec<u8>,
     at: usize,
     thread: u32,
@@ -59,18 +59,18 @@ impl Records {
     }
 
     fn of(trace: &Trace, is_wanted: impl Fn(&Chunk) -> bool) -> Self {
-        let is_ours = |chunk: &&Chunk| chunk.kind == Kind::Records && is_wanted(chunk);
+        let is_ours = |chunk: &&Chunk| chunk.kind == ChunkKind::Records && is_wanted(chunk);
         let chunks = trace.chunks().iter().filter(is_ours).copied().collect();
-        Self { chunks, position: Position::default(), content: Vec::new(), at: 0, thread: 0, offset: 0 }
+        Self { chunks, position: RecordPosition::default(), content: Vec::new(), at: 0, thread: 0, offset: 0 }
     }
 
     /// Where the next record is, if that is the first of a chunk.
-    pub fn position(&self) -> Option<&Position> {
+    pub fn position(&self) -> Option<&RecordPosition> {
         (self.at == self.content.len()).then_some(&self.position)
     }
 
     /// Where the next record is, also in the middle of a chunk.
-    pub fn middle(&self) -> Position {
+    pub fn middle(&self) -> RecordPosition {
         let mut position = self.position.clone();
         if self.at < self.content.len() {
             position.n_chunks -= 1;
@@ -81,14 +81,18 @@ impl Records {
     }
 
     /// Goes on from there.
-    pub fn seek(&mut self, position: &Position) {
+    pub fn seek(&mut self, position: &RecordPosition) {
         self.position = position.clone();
         self.content.clear();
         self.at = 0;
     }
 
     /// The next record; `None` at the end. A record of no number is the end of its chunk.
-    pub fn next(&mut self, trace: &mut Trace, units: &mut Units) -> Result<Option<Record<'_>>, TraceError> {
+    pub fn next(
+        &mut self,
+        trace: &mut Trace,
+        units: &mut RecordedUnits,
+    ) -> Result<Option<NativeRecord<'_>>, TraceError> {
         // Behind what a killed process left in its buffer are zeros.
         let is_end = |content: &[u8], at: usize| content[at..].iter().take(HEADER_SIZE as usize).all(|byte| *byte == 0);
         while is_end(&self.content, self.at) {
@@ -114,6 +118,6 @@ impl Records {
         let bytes = rest.get(..entry.size as usize).ok_or_else(|| TraceError::Damaged("a record is cut short"))?;
         let offset = self.offset + self.at as u64;
         self.at += entry.size as usize;
-        Ok(Some(Record { thread: self.thread, segment, entry, bytes, offset }))
+        Ok(Some(NativeRecord { thread: self.thread, segment, entry, bytes, offset }))
     }
 }

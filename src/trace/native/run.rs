@@ -6,10 +6,10 @@ use std::sync::Arc;
 use crate::TraceError;
 use crate::index::Index;
 use crate::native::frame::narrow;
-use crate::native::machine::{Call, Machine, Watch};
+use crate::native::machine::{NativeCall, NativeMachine, Watch};
 use crate::native::ostream::inserted;
-use crate::native::play::Player;
-use crate::run::{Late, Outline, Revealed, Run, Said, Stand, Word};
+use crate::native::play::NativePlayer;
+use crate::run::{LateWrite, ObservableCall, OutlineReader, Revealed, Run, RunArgument, StepStand};
 use crate::step::Step;
 
 /// Bytes of a string that count as said.
@@ -61,7 +61,7 @@ const MAX_REVEALED: usize = 1 << 18;
 const LAST_WORDS: [&str; 5] = ["error", "err", "errx", "verr", "verrx"];
 
 /// What a function says that has not come back when the run is over, if it is one that ends the program.
-pub fn last_words(machine: &Machine) -> Option<Said> {
+pub fn last_words(machine: &NativeMachine) -> Option<ObservableCall> {
     let frame = machine.frame()?;
     let (call, arguments) = frame.pending()?;
     let is_last = call.name.as_ref().is_some_and(|name| LAST_WORDS.contains(&&**name));
@@ -69,12 +69,17 @@ pub fn last_words(machine: &Machine) -> Option<Said> {
 }
 
 /// What `call` says, if it says something.
-pub fn said(machine: &Machine, call: &Call, arguments: &[Option<u64>], result: Option<u64>) -> Option<Said> {
+pub fn said(
+    machine: &NativeMachine,
+    call: &NativeCall,
+    arguments: &[Option<u64>],
+    result: Option<u64>,
+) -> Option<ObservableCall> {
     let function = call.name.as_ref()?;
     let step = machine.frame()?.step;
     if let Some((words, text)) = inserted(machine, function, arguments) {
         let time = u64::from(machine.n_steps);
-        return Some(Said { step, time, function: Arc::clone(function), words, text });
+        return Some(ObservableCall { step, time, function: Arc::clone(function), words, text });
     }
     if !OUTPUTS.contains(&&**function) {
         return None;
@@ -84,10 +89,10 @@ pub fn said(machine: &Machine, call: &Call, arguments: &[Option<u64>], result: O
     let word = |(index, argument): (usize, &u64)| {
         let size = call.arguments.get(index).map_or(8, |argument| argument.size);
         if size < 8 {
-            return Word::Number(*argument & ((1 << (8 * size)) - 1));
+            return RunArgument::Number(*argument & ((1 << (8 * size)) - 1));
         }
         if *argument < LOWEST_POINTER {
-            return Word::Number(*argument);
+            return RunArgument::Number(*argument);
         }
         let text = if has_length {
             let length = match &**function {
@@ -99,21 +104,27 @@ pub fn said(machine: &Machine, call: &Call, arguments: &[Option<u64>], result: O
             machine.memory.string(*argument, MAX_SAID)
         };
         match text {
-            Some(text) => Word::Text(text),
-            None if *argument >> 47 == 0 => Word::Pointer,
-            None => Word::Number(*argument),
+            Some(text) => RunArgument::Text(text),
+            None if *argument >> 47 == 0 => RunArgument::Pointer,
+            None => RunArgument::Number(*argument),
         }
     };
-    let words: Vec<Word> = arguments.iter().enumerate().map(word).collect();
+    let words: Vec<RunArgument> = arguments.iter().enumerate().map(word).collect();
     let text = text(machine, function, &arguments, &words, result);
     let time = u64::from(machine.n_steps);
-    Some(Said { step, time, function: Arc::clone(function), words, text })
+    Some(ObservableCall { step, time, function: Arc::clone(function), words, text })
 }
 
 /// What a function prints.
-fn text(machine: &Machine, function: &str, arguments: &[u64], words: &[Word], result: Option<u64>) -> Option<Vec<u8>> {
+fn text(
+    machine: &NativeMachine,
+    function: &str,
+    arguments: &[u64],
+    words: &[RunArgument],
+    result: Option<u64>,
+) -> Option<Vec<u8>> {
     let argument = |index: usize| match words.get(index) {
-        Some(Word::Text(text)) => Some(text.clone()),
+        Some(RunArgument::Text(text)) => Some(text.clone()),
         _ => None,
     };
     // A call that failed may have printed a part.
@@ -155,9 +166,9 @@ impl Run {
     /// Takes a whole trace down.
     ///
     /// Cost: 33 bytes for each step, 40 for each value that waited for a call, 8 more for each step while it is read, and one pass over the trace.
-    pub fn read(player: &mut Player) -> Result<Self, TraceError> {
+    pub fn read(player: &mut NativePlayer) -> Result<Self, TraceError> {
         player.seek(0)?;
-        let mut reader = Reader::whole();
+        let mut reader = RunReader::whole();
         player.play(&mut reader)?;
         Ok(reader.end(&player.machine))
     }
@@ -165,8 +176,8 @@ impl Run {
 
 /// Takes a run down while it is played.
 #[derive(Default)]
-pub struct Reader {
-    outline: Outline,
+pub struct RunReader {
+    outline: OutlineReader,
     /// Whether indices, records and writes are left out.
     is_outline: bool,
     /// Steps that left bytes which are not known.
@@ -175,10 +186,10 @@ pub struct Reader {
     revealed: HashSet<(u64, u32)>,
 }
 
-impl Reader {
+impl RunReader {
     /// All of a run.
     pub fn whole() -> Self {
-        let mut reader = Self { outline: Outline::new(), ..Self::default() };
+        let mut reader = Self { outline: OutlineReader::new(), ..Self::default() };
         reader.outline.run.indices.push(0);
         reader.outline.run.records.push(0);
         reader
@@ -188,11 +199,11 @@ impl Reader {
     ///
     /// Cost: 17 bytes for each step.
     pub fn outline() -> Self {
-        Self { outline: Outline::new(), is_outline: true, ..Self::default() }
+        Self { outline: OutlineReader::new(), is_outline: true, ..Self::default() }
     }
 
     /// The run, after all of it was played.
-    pub fn end(self, machine: &Machine) -> Run {
+    pub fn end(self, machine: &NativeMachine) -> Run {
         let mut run = self.outline.run;
         run.said.extend(last_words(machine));
         run.n_records = machine.n_records;
@@ -201,14 +212,14 @@ impl Reader {
     }
 }
 
-impl Watch for Reader {
-    fn step(&mut self, machine: &Machine) {
+impl Watch for RunReader {
+    fn step(&mut self, machine: &NativeMachine) {
         let Some(frame) = machine.frame() else { return };
         if !self.is_outline {
             self.outline.run.indices.push(frame.index().map_or(0, |Index(index)| index.max(1)));
             self.outline.run.records.push(machine.n_records.saturating_sub(1));
         }
-        self.outline.step(&Stand {
+        self.outline.step(&StepStand {
             frame: frame.number,
             decider: frame.decider(),
             caller: frame.caller,
@@ -219,7 +230,7 @@ impl Watch for Reader {
         });
     }
 
-    fn reads(&mut self, machine: &Machine, _step: Step, address: u64, bytes: &[u8]) {
+    fn reads(&mut self, machine: &NativeMachine, _step: Step, address: u64, bytes: &[u8]) {
         if self.leaving.is_empty() || bytes.len() > 8 || self.outline.run.revealed.len() == MAX_REVEALED {
             return;
         }
@@ -232,7 +243,7 @@ impl Watch for Reader {
         }
     }
 
-    fn writes(&mut self, machine: &Machine, step: Step, address: u64, length: u64) {
+    fn writes(&mut self, machine: &NativeMachine, step: Step, address: u64, length: u64) {
         if self.is_outline {
             return;
         }
@@ -240,12 +251,12 @@ impl Watch for Reader {
             self.leaving.insert(step.0);
         }
         if step.0 != machine.n_steps {
-            let late = Late { address, length, time: machine.n_steps, n_records: machine.n_records };
+            let late = LateWrite { address, length, time: machine.n_steps, n_records: machine.n_records };
             self.outline.run.late.push((step.0, late));
         }
     }
 
-    fn leaves(&mut self, machine: &Machine, is_return: bool) {
+    fn leaves(&mut self, machine: &NativeMachine, is_return: bool) {
         if let [frame] = &machine.frames[..]
             && is_return
             && &*frame.shape.body.function.name == "main"
@@ -254,13 +265,13 @@ impl Watch for Reader {
         }
     }
 
-    fn returned(&mut self, machine: &Machine, _result: Option<u64>) {
+    fn returned(&mut self, machine: &NativeMachine, _result: Option<u64>) {
         if let Some(frame) = machine.frame() {
             self.outline.returns(frame.step, machine.n_steps);
         }
     }
 
-    fn called(&mut self, machine: &Machine, call: &Call, arguments: &[Option<u64>], result: Option<u64>) {
+    fn called(&mut self, machine: &NativeMachine, call: &NativeCall, arguments: &[Option<u64>], result: Option<u64>) {
         let Some(frame) = machine.frame() else { return };
         if frame.step.0 != machine.n_steps {
             self.outline.returns(frame.step, machine.n_steps);

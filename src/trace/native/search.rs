@@ -5,20 +5,20 @@ use std::collections::HashMap;
 
 use crate::TraceError;
 use crate::native::detail;
-use crate::native::machine::{Call, Machine, Watch};
+use crate::native::machine::{NativeCall, NativeMachine, Watch};
 use crate::native::object::View;
 use crate::native::owner::{Owner, owner};
-use crate::native::play::Player;
+use crate::native::play::NativePlayer;
 use crate::native::visit::at_step;
 use crate::step::Step;
-use crate::walk::{Sought, Time};
+use crate::walk::{SearchOutcome, TimeDirection};
 
 /// Steps between two questions whether the search goes on.
 const SLICE: u32 = 10_000;
 
 /// What is searched for.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Wanted {
+pub enum NativeTarget {
     /// A write of some of these bytes of a variable or block: the address, how many, and what they belong to.
     Write(u64, u64, Owner),
     /// A text in the name of a called function, in `name = value` of what is written, or in a call of a function that is not
@@ -29,7 +29,7 @@ pub enum Wanted {
 /// What an address belongs to while a step uses it, or before it does.
 ///
 /// Cost: plays the step.
-pub fn owner_at(player: &mut Player, step: Step, (address, size): (u64, u64)) -> Result<Owner, TraceError> {
+pub fn owner_at(player: &mut NativePlayer, step: Step, (address, size): (u64, u64)) -> Result<Owner, TraceError> {
     let mut owned = Owned { range: (address, size), owner: Owner::Program };
     at_step(player, step, &mut owned)?;
     Ok(owned.owner)
@@ -45,17 +45,17 @@ struct Owned {
 }
 
 impl Watch for Owned {
-    fn step(&mut self, machine: &Machine) {
+    fn step(&mut self, machine: &NativeMachine) {
         self.owner = owner(machine, self.range.0);
     }
 
-    fn reads(&mut self, machine: &Machine, _step: Step, address: u64, bytes: &[u8]) {
+    fn reads(&mut self, machine: &NativeMachine, _step: Step, address: u64, bytes: &[u8]) {
         if !is_apart(self.range, (address, bytes.len() as u64)) {
             self.owner = owner(machine, self.range.0);
         }
     }
 
-    fn writes(&mut self, machine: &Machine, _step: Step, address: u64, length: u64) {
+    fn writes(&mut self, machine: &NativeMachine, _step: Step, address: u64, length: u64) {
         if !is_apart(self.range, (address, length)) {
             self.owner = owner(machine, self.range.0);
         }
@@ -69,13 +69,13 @@ impl Watch for Owned {
 ///
 /// Cost: plays from `from` to what is found; backward, from the last checkpoint before what is found to `from`.
 pub fn search(
-    player: &mut Player,
-    wanted: &Wanted,
-    (from, time): (Step, Time),
+    player: &mut NativePlayer,
+    wanted: &NativeTarget,
+    (from, time): (Step, TimeDirection),
     shown: &dyn Fn(Step) -> Step,
     is_stopped: &mut dyn FnMut(Step) -> bool,
-) -> Result<Sought, TraceError> {
-    let hunt = Hunt {
+) -> Result<SearchOutcome, TraceError> {
+    let hunt = NativeSearch {
         wanted,
         from,
         time,
@@ -87,65 +87,65 @@ pub fn search(
         is_over: false,
     };
     match time {
-        Time::Forward => forward(player, hunt, is_stopped),
-        Time::Backward => backward(player, hunt, is_stopped),
+        TimeDirection::Forward => forward(player, hunt, is_stopped),
+        TimeDirection::Backward => backward(player, hunt, is_stopped),
     }
 }
 
 fn forward(
-    player: &mut Player,
-    mut hunt: Hunt<'_>,
+    player: &mut NativePlayer,
+    mut hunt: NativeSearch<'_>,
     is_stopped: &mut dyn FnMut(Step) -> bool,
-) -> Result<Sought, TraceError> {
+) -> Result<SearchOutcome, TraceError> {
     player.approach(Step(hunt.from.0 + 1))?;
     loop {
         let is_more = hunt.play(player)?;
         if let Some(step) = hunt.found {
-            return Ok(Sought::Found(step));
+            return Ok(SearchOutcome::Found(step));
         }
         if !is_more {
-            return Ok(Sought::Nothing);
+            return Ok(SearchOutcome::Nothing);
         }
         let now = Step(player.machine.n_steps);
         if now > hunt.from && is_stopped(now) {
-            return Ok(Sought::Stopped(now));
+            return Ok(SearchOutcome::Stopped(now));
         }
     }
 }
 
 fn backward(
-    player: &mut Player,
-    mut hunt: Hunt<'_>,
+    player: &mut NativePlayer,
+    mut hunt: NativeSearch<'_>,
     is_stopped: &mut dyn FnMut(Step) -> bool,
-) -> Result<Sought, TraceError> {
+) -> Result<SearchOutcome, TraceError> {
     hunt.end = hunt.from.0;
     loop {
         player.rewind(Step(hunt.end));
         if player.machine.n_steps >= hunt.end {
-            return Ok(Sought::Nothing);
+            return Ok(SearchOutcome::Nothing);
         }
         let begin = player.machine.n_steps;
         while !hunt.is_over && hunt.play(player)? {
             // Until the whole block was played, nothing is known of its end.
             if !hunt.is_over && is_stopped(Step(hunt.end)) {
-                return Ok(Sought::Stopped(Step(hunt.end)));
+                return Ok(SearchOutcome::Stopped(Step(hunt.end)));
             }
         }
         if let Some(step) = hunt.found {
-            return Ok(Sought::Found(step));
+            return Ok(SearchOutcome::Found(step));
         }
         if begin == 0 {
-            return Ok(Sought::Nothing);
+            return Ok(SearchOutcome::Nothing);
         }
         (hunt.end, hunt.is_over) = (begin, false);
     }
 }
 
 /// Watches for what is wanted.
-struct Hunt<'h> {
-    wanted: &'h Wanted,
+struct NativeSearch<'h> {
+    wanted: &'h NativeTarget,
     from: Step,
-    time: Time,
+    time: TimeDirection,
     shown: &'h dyn Fn(Step) -> Step,
     /// By the number of a function: whether its name has the text.
     functions: HashMap<u32, bool>,
@@ -158,9 +158,9 @@ struct Hunt<'h> {
     is_over: bool,
 }
 
-impl Hunt<'_> {
+impl NativeSearch<'_> {
     /// Plays a slice; returns whether the run has more.
-    fn play(&mut self, player: &mut Player) -> Result<bool, TraceError> {
+    fn play(&mut self, player: &mut NativePlayer) -> Result<bool, TraceError> {
         self.slice = player.machine.n_steps.saturating_add(SLICE);
         player.play(self)
     }
@@ -168,15 +168,17 @@ impl Hunt<'_> {
     fn hit(&mut self, step: Step) {
         let step = (self.shown)(step);
         match self.time {
-            Time::Forward if step > self.from => self.found = self.found.or(Some(step)),
-            Time::Backward if step < self.from && step != Step::START => self.found = self.found.max(Some(step)),
+            TimeDirection::Forward if step > self.from => self.found = self.found.or(Some(step)),
+            TimeDirection::Backward if step < self.from && step != Step::START => {
+                self.found = self.found.max(Some(step));
+            }
             _ => {}
         }
     }
 }
 
-impl Watch for Hunt<'_> {
-    fn step(&mut self, machine: &Machine) {
+impl Watch for NativeSearch<'_> {
+    fn step(&mut self, machine: &NativeMachine) {
         if machine.n_steps > self.end {
             self.is_over = true;
             return;
@@ -184,7 +186,7 @@ impl Watch for Hunt<'_> {
         if machine.n_steps >= self.slice {
             self.slice = 0;
         }
-        let (Wanted::Text(text), Some(frame)) = (self.wanted, machine.frame()) else { return };
+        let (NativeTarget::Text(text), Some(frame)) = (self.wanted, machine.frame()) else { return };
         if frame.statement == 0 {
             let has = || frame.shape.name().contains(text.as_str());
             if *self.functions.entry(frame.shape.index).or_insert_with(has) {
@@ -193,12 +195,12 @@ impl Watch for Hunt<'_> {
         }
     }
 
-    fn writes(&mut self, machine: &Machine, step: Step, address: u64, length: u64) {
+    fn writes(&mut self, machine: &NativeMachine, step: Step, address: u64, length: u64) {
         let is_hit = match self.wanted {
-            Wanted::Write(begin, size, whose) => {
+            NativeTarget::Write(begin, size, whose) => {
                 !is_apart((*begin, *size), (address, length)) && owner(machine, *begin) == *whose
             }
-            Wanted::Text(text) => {
+            NativeTarget::Text(text) => {
                 let named = detail::written(View::new(machine), address, length);
                 let value = named.value.as_deref().unwrap_or("?");
                 value.contains(text.as_str()) || format!("{} = {value}", named.name).contains(text.as_str())
@@ -209,8 +211,8 @@ impl Watch for Hunt<'_> {
         }
     }
 
-    fn called(&mut self, machine: &Machine, call: &Call, arguments: &[Option<u64>], result: Option<u64>) {
-        let (Wanted::Text(text), Some(frame)) = (self.wanted, machine.frame()) else { return };
+    fn called(&mut self, machine: &NativeMachine, call: &NativeCall, arguments: &[Option<u64>], result: Option<u64>) {
+        let (NativeTarget::Text(text), Some(frame)) = (self.wanted, machine.frame()) else { return };
         let call = detail::outside(View::new(machine), call, arguments, result);
         let (name, result) = (call.name.as_deref().unwrap_or("a function"), call.result.as_deref());
         let told = format!("{name}({})", call.arguments.join(", "));
@@ -221,6 +223,6 @@ impl Watch for Hunt<'_> {
     }
 
     fn is_done(&self) -> bool {
-        self.is_over || self.time == Time::Forward && self.found.is_some() || self.slice == 0
+        self.is_over || self.time == TimeDirection::Forward && self.found.is_some() || self.slice == 0
     }
 }

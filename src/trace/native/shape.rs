@@ -9,14 +9,16 @@ use crate::instrument::Unsupported;
 use crate::instrument::debug::Debug;
 use crate::instrument::flow::{catcher, flow};
 use crate::instrument::function::Function;
-use crate::instrument::instruction::{Instruction, MetadataId, Op, Value, ValueId};
-use crate::instrument::layout::Layout;
-use crate::instrument::map::Map;
+use crate::instrument::instruction::{Instruction, MetadataId, Op, OperandValue, ValueId};
+use crate::instrument::layout::DataLayout;
+use crate::instrument::map::UnitMap;
 use crate::instrument::operator::BinaryOp;
-use crate::instrument::segment::{Item, Kind, Segment, What, is_list_intrinsic, is_memory_intrinsic, splits};
-use crate::instrument::statement::{Statement, is_nothing, statements};
+use crate::instrument::segment::{
+    Segment, SegmentItem, SegmentItemKind, SegmentKind, is_list_intrinsic, is_memory_intrinsic, splits,
+};
+use crate::instrument::statement::{FunctionStatement, is_nothing, statements};
 use crate::instrument::types::Type;
-use crate::native::call::Call;
+use crate::native::call::NativeCall;
 use crate::native::model;
 use crate::native::units::Body;
 
@@ -25,7 +27,7 @@ pub type Register = u32;
 
 /// Where a value is taken from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Source {
+pub enum ValueSource {
     /// The record, so many bytes from its beginning.
     Item(u32),
     /// A register.
@@ -39,7 +41,7 @@ pub enum Source {
 /// What one record does, in order. Offsets are in the record, sizes in bytes; `to` is the register that the result goes to, if it is used later.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[expect(missing_docs, reason = "the names of the fields say what they are")]
-pub enum Action {
+pub enum RecordAction {
     /// A statement begins.
     Step(u32),
     /// A register gets its value.
@@ -49,34 +51,41 @@ pub enum Action {
     /// A plain slot is read.
     LoadPlain { slot: Register, value: Register, size: u32, to: Option<Register>, is_address: bool },
     /// A plain slot is written.
-    StorePlain { slot: Register, value: Register, source: Source, size: u32 },
+    StorePlain { slot: Register, value: Register, source: ValueSource, size: u32 },
     /// Memory is read; the record has what.
-    Load { address: Source, offset: u32, size: u32, to: Option<Register>, is_address: bool },
+    Load { address: ValueSource, offset: u32, size: u32, to: Option<Register>, is_address: bool },
     /// Memory is written.
-    Store { address: Source, source: Source, size: u32 },
+    Store { address: ValueSource, source: ValueSource, size: u32 },
     /// An atomic update: what was there before is in the record.
-    Update { kind: &'static str, address: Source, operand: Source, offset: u32, size: u32, to: Option<Register> },
+    Update {
+        kind: &'static str,
+        address: ValueSource,
+        operand: ValueSource,
+        offset: u32,
+        size: u32,
+        to: Option<Register>,
+    },
     /// An atomic exchange: what was there, and at the second offset whether it was exchanged.
-    Exchange { address: Source, new: Source, offset: u32, success: u32, size: u32 },
+    Exchange { address: ValueSource, new: ValueSource, offset: u32, success: u32, size: u32 },
     /// A range is copied.
-    Copy { to: Source, from: Source, length: Source },
+    Copy { to: ValueSource, from: ValueSource, length: ValueSource },
     /// A range is filled.
-    Fill { to: Source, byte: Source, length: Source },
+    Fill { to: ValueSource, byte: ValueSource, length: ValueSource },
     /// A list of the arguments without names begins.
-    BeginList { list: Source },
+    BeginList { list: ValueSource },
     /// A list becomes what another one is.
-    CopyList { to: Source, from: Source },
+    CopyList { to: ValueSource, from: ValueSource },
     /// A temporary value of another statement is used; of a phi only if the block before was this one.
     Use { register: Register, from: Option<BlockId> },
     /// What the phis of the block are depends on the decisions that led to the block before.
     Choose,
     /// A division of integers, which faults if the divisor is zero.
-    Divide { dividend: Source, divisor: Source, size: u32, is_signed: bool },
+    Divide { dividend: ValueSource, divisor: ValueSource, size: u32, is_signed: bool },
     /// A temporary value is made that another statement uses.
     Make { register: Register },
     /// A structure that was passed in memory arrives: which parameter it is, the register of its address, its bytes.
     Receive { parameter: u32, register: Register, length: u64 },
-    /// A call, by its index among [`Shape::calls`].
+    /// A call, by its index among [`FunctionShape::calls`].
     Call(u32),
     /// The call came back.
     Back { call: u32, offset: Option<u32>, size: u32, to: Option<Register> },
@@ -95,9 +104,9 @@ pub enum Next {
 
 /// A segment, and what its records do.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Piece {
+pub struct ShapePiece {
     /// Why it begins.
-    pub kind: Kind,
+    pub kind: SegmentKind,
     /// Its block.
     pub block: BlockId,
     /// The address of the frame in the record.
@@ -108,7 +117,7 @@ pub struct Piece {
     /// that what follows runs.
     pub catches: Option<BlockId>,
     /// In order.
-    pub actions: Box<[Action]>,
+    pub actions: Box<[RecordAction]>,
     /// The statement that goes on.
     pub resumes: u32,
     /// What follows.
@@ -121,7 +130,7 @@ pub struct Piece {
 
 /// How a value is printed if only its LLVM type is known, not its type in the source.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Class {
+pub enum PrintClass {
     /// An integer or an address.
     Integer,
     /// A `float` or `double`.
@@ -130,7 +139,7 @@ pub enum Class {
     Other,
 }
 
-impl Class {
+impl PrintClass {
     fn of(ty: &Type) -> Self {
         match ty {
             Type::Float | Type::Double => Self::Float,
@@ -142,18 +151,18 @@ impl Class {
 
 /// An argument of a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Argument {
+pub struct CallArgument {
     /// Where it is.
-    pub source: Source,
+    pub source: ValueSource,
     /// Its bytes.
     pub size: u32,
     /// What it is.
-    pub class: Class,
+    pub class: PrintClass,
 }
 
 /// A slot of a function.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Slot {
+pub struct FunctionSlot {
     /// Its address in the text.
     pub id: ValueId,
     /// Its address in a frame.
@@ -166,7 +175,7 @@ pub struct Slot {
 
 /// A function, ready for its records.
 #[derive(Debug)]
-pub struct Shape {
+pub struct FunctionShape {
     /// Whether it belongs to a library: it has no steps of its own. What it reads and writes is done by the step that
     /// called it.
     pub is_quiet: bool,
@@ -175,11 +184,11 @@ pub struct Shape {
     /// What follows what in it.
     pub flow: Flow,
     /// Its statements; the first is its entry.
-    pub statements: Vec<Statement>,
+    pub statements: Vec<FunctionStatement>,
     /// Its calls.
-    pub calls: Vec<Call>,
+    pub calls: Vec<NativeCall>,
     /// Its slots.
-    pub slots: Vec<Slot>,
+    pub slots: Vec<FunctionSlot>,
     /// The registers of its parameters; `None` where one is too long.
     pub parameters: Vec<Option<Register>>,
     /// The structures that it gets in memory: the registers of their addresses, and their bytes.
@@ -189,22 +198,22 @@ pub struct Shape {
     /// How many registers a frame has.
     pub n_registers: u32,
     /// By segment.
-    pub pieces: Vec<Piece>,
+    pub pieces: Vec<ShapePiece>,
     /// What it and its statements are called in other runs.
     pub keys: Keys,
     /// Its number among those met.
     pub index: u32,
     /// Its unit.
-    pub map: Arc<Map>,
+    pub map: Arc<UnitMap>,
 }
 
-impl Shape {
+impl FunctionShape {
     /// Prepares a function of the unit of `map`; `index` is its number among those met.
-    pub fn new(body: &Arc<Body>, map: &Arc<Map>, index: u32) -> Result<Self, Unsupported> {
+    pub fn new(body: &Arc<Body>, map: &Arc<UnitMap>, index: u32) -> Result<Self, Unsupported> {
         let debug = Debug::new(&map.module, &map.text);
         let statements = statements(&body.function, body.segments.slots.len(), debug);
         let is_quiet = body.function.subprogram.is_some_and(|id| debug.is_of_library(id));
-        let mut maker = Maker {
+        let mut maker = ShapeMaker {
             is_quiet,
             body: Arc::clone(body),
             layout: map.module.layout(),
@@ -228,7 +237,7 @@ impl Shape {
         let body = Arc::clone(body);
         let pieces = body.segments.segments.iter().map(|segment| maker.piece(segment)).collect::<Result<_, _>>()?;
         let parameters = parameters.iter().map(|id| maker.registers.get(id).copied()).collect();
-        let Maker { flow, slots, copied, calls, registers, n_registers, .. } = maker;
+        let ShapeMaker { flow, slots, copied, calls, registers, n_registers, .. } = maker;
         Ok(Self {
             is_quiet,
             body,
@@ -267,13 +276,13 @@ impl Shape {
     }
 
     /// The piece of a segment, by its number in the recording.
-    pub fn piece(&self, segment: u32) -> &Piece {
+    pub fn piece(&self, segment: u32) -> &ShapePiece {
         &self.pieces[(segment - self.body.first) as usize]
     }
 }
 
 /// For each block and instruction its statement; `u32::MAX` if none.
-fn statement_of(body: &Body, statements: &[Statement]) -> Vec<Vec<u32>> {
+fn statement_of(body: &Body, statements: &[FunctionStatement]) -> Vec<Vec<u32>> {
     let blocks = body.function.blocks.iter();
     let mut of: Vec<Vec<u32>> = blocks.map(|block| vec![u32::MAX; block.instructions.len()]).collect();
     for (number, statement) in (0..).zip(statements) {
@@ -295,7 +304,7 @@ fn addresses(function: &Function) -> HashSet<ValueId> {
             _ => passes_on && instruction.result.is_some_and(|id| used.contains(&id) && !values.contains(&id)),
         };
         let locals = instruction.operands.iter().enumerate().filter_map(|(number, operand)| match operand.value {
-            Value::Local(id) => Some((id, is_address(number))),
+            OperandValue::Local(id) => Some((id, is_address(number))),
             _ => None,
         });
         for (id, is_address) in locals.collect::<Vec<_>>() {
@@ -318,10 +327,10 @@ fn branches(body: &Body, debug: Debug<'_>) -> HashSet<(MetadataId, (u32, u32))> 
     locations.filter_map(place).collect()
 }
 
-struct Maker<'m> {
+struct ShapeMaker<'m> {
     is_quiet: bool,
     body: Arc<Body>,
-    layout: Layout<'m>,
+    layout: DataLayout<'m>,
     debug: Debug<'m>,
     /// Scope, line and column of each branch.
     branches: HashSet<(MetadataId, (u32, u32))>,
@@ -335,12 +344,12 @@ struct Maker<'m> {
     addresses: HashSet<ValueId>,
     registers: HashMap<ValueId, Register>,
     n_registers: u32,
-    slots: Vec<Slot>,
+    slots: Vec<FunctionSlot>,
     copied: Vec<(Register, u64)>,
-    calls: Vec<Call>,
+    calls: Vec<NativeCall>,
 }
 
-impl Maker<'_> {
+impl ShapeMaker<'_> {
     fn fresh(&mut self) -> Register {
         self.n_registers += 1;
         self.n_registers - 1
@@ -363,11 +372,11 @@ impl Maker<'_> {
             let register = self.register(*id);
             let plain = segments.plain.contains(id).then(|| self.fresh());
             let size = self.layout.size_and_align(ty)?.0;
-            self.slots.push(Slot { id: *id, register, plain, size });
+            self.slots.push(FunctionSlot { id: *id, register, plain, size });
         }
         for parameter in &function.parameters {
             self.defined_in.insert(parameter.value, 0);
-            if segments.is_known(&Value::Local(parameter.value)) {
+            if segments.is_known(&OperandValue::Local(parameter.value)) {
                 let register = self.register(parameter.value);
                 if let Some(ty) = &parameter.copied {
                     self.copied.push((register, self.layout.size_and_align(ty)?.0));
@@ -389,11 +398,11 @@ impl Maker<'_> {
                     Op::Binary(op, _) => op.is_division(),
                     _ => false,
                 };
-                if let Some(id) = instruction.pointer().filter(|id| segments.is_known(&Value::Local(*id))) {
+                if let Some(id) = instruction.pointer().filter(|id| segments.is_known(&OperandValue::Local(*id))) {
                     self.register(id);
                 }
                 for operand in &instruction.operands {
-                    let Value::Local(id) = operand.value else { continue };
+                    let OperandValue::Local(id) = operand.value else { continue };
                     if self.is_shared(id, *statement) {
                         self.shared.insert(id);
                         self.register(id);
@@ -421,48 +430,47 @@ impl Maker<'_> {
             && self.defined_in.get(&id).is_some_and(|other| *other != statement)
     }
 
-    fn piece(&mut self, segment: &Segment) -> Result<Piece, Unsupported> {
+    fn piece(&mut self, segment: &Segment) -> Result<ShapePiece, Unsupported> {
         let body = Arc::clone(&self.body);
         let instructions = &body.function.block(segment.block).instructions;
-        let mut actions = Vec::new();
-        let mut frame = None;
-        let is_early = |item: &&Item| {
-            !matches!(item.what, What::Operand(_) | What::Result)
-                || (segment.kind == Kind::AfterCall && item.what == What::Result && item.instruction < segment.first)
+        let (mut actions, mut frame, mut result) = (Vec::new(), None, None);
+        let is_early = |item: &&SegmentItem| match item.what {
+            SegmentItemKind::Operand(_) => false,
+            SegmentItemKind::Result => segment.kind == SegmentKind::AfterCall && item.instruction < segment.first,
+            _ => true,
         };
-        let (early, late): (Vec<&Item>, Vec<&Item>) = segment.items.iter().partition(is_early);
-        if segment.kind == Kind::Entry && !self.is_quiet {
-            actions.push(Action::Step(0));
+        let (early, late): (Vec<&SegmentItem>, Vec<&SegmentItem>) = segment.items.iter().partition(is_early);
+        if segment.kind == SegmentKind::Entry && !self.is_quiet {
+            actions.push(RecordAction::Step(0));
         }
-        let mut result = None;
         for item in early {
             match item.what {
-                What::Slot(id) => {
+                SegmentItemKind::Slot(id) => {
                     let slot = self.slots.iter().find(|slot| slot.id == id).copied();
-                    let slot = slot.ok_or_else(|| Unsupported::new("a slot that is none"))?;
-                    let Slot { register, plain, size, .. } = slot;
-                    actions.push(Action::Slot { register, offset: item.offset, size, is_plain: plain.is_some() });
+                    let FunctionSlot { register, plain, size, .. } =
+                        slot.ok_or_else(|| Unsupported::new("a slot that is none"))?;
+                    actions.push(RecordAction::Slot { register, offset: item.offset, size, is_plain: plain.is_some() });
                 }
-                What::Frame => frame = Some(item.offset),
-                What::Parameter(index) => {
+                SegmentItemKind::Frame => frame = Some(item.offset),
+                SegmentItemKind::Parameter(index) => {
                     let parameter = &body.function.parameters[index];
                     let Some(register) = self.registers.get(&parameter.value).copied() else { continue };
-                    actions.push(Action::Set { register, offset: item.offset, size: item.size });
+                    actions.push(RecordAction::Set { register, offset: item.offset, size: item.size });
                     if let Some((_, length)) = self.copied.iter().find(|(copied, _)| *copied == register).copied() {
                         let parameter = u32::try_from(index).unwrap_or(u32::MAX);
-                        actions.push(Action::Receive { parameter, register, length });
+                        actions.push(RecordAction::Receive { parameter, register, length });
                     }
                 }
-                What::Result => result = Some(item),
-                What::Operand(_) => {}
+                SegmentItemKind::Result => result = Some(item),
+                SegmentItemKind::Operand(_) => {}
             }
         }
-        if segment.kind == Kind::AfterCall {
-            let call = u32::try_from(self.calls.len()).ok().and_then(|n| n.checked_sub(1));
+        if segment.kind == SegmentKind::AfterCall {
+            let call = self.calls.len().checked_sub(1).and_then(|index| u32::try_from(index).ok());
             let call = call.ok_or_else(|| Unsupported::new("a return from no call"))?;
             let id = segment.first.checked_sub(1).and_then(|index| instructions[index].result);
             let to = id.and_then(|id| self.registers.get(&id).copied());
-            actions.push(Action::Back {
+            actions.push(RecordAction::Back {
                 call,
                 offset: result.map(|item| item.offset),
                 size: result.map_or(0, |item| item.size),
@@ -485,8 +493,8 @@ impl Maker<'_> {
         };
         let before = segment.first.checked_sub(1).map(|index| self.statement_of[segment.block.0 as usize][index]);
         let resumes = before.filter(|statement| *statement != u32::MAX).unwrap_or(0);
-        let is_event = |action: &&Action| {
-            use Action::{Back, Choose, Divide, Make, Receive, Set, Slot, Step, Use};
+        let is_event = |action: &&RecordAction| {
+            use RecordAction::{Back, Choose, Divide, Make, Receive, Set, Slot, Step, Use};
             !matches!(
                 action,
                 Step(_)
@@ -506,11 +514,11 @@ impl Maker<'_> {
             Next::Decided(_) => self.flow.post_dominator[segment.block.0 as usize].filter(|end| self.has_phi(*end)),
             _ => None,
         };
-        let is_landing = segment.kind == Kind::Block
+        let is_landing = segment.kind == SegmentKind::Block
             && instructions.get(segment.first).is_some_and(|first| matches!(first.op, Op::LandingPad(_)));
-        let before = segment.first.checked_sub(1).filter(|_| segment.kind == Kind::AfterCall);
+        let before = segment.first.checked_sub(1).filter(|_| segment.kind == SegmentKind::AfterCall);
         let catches = before.and_then(|index| catcher(&body.function, &instructions[index]));
-        Ok(Piece {
+        Ok(ShapePiece {
             chooses,
             is_landing,
             catches,
@@ -570,14 +578,16 @@ impl Maker<'_> {
     }
 
     /// Where an operand is taken from.
-    fn source(&self, value: &Value, item: Option<&Item>) -> Source {
+    fn source(&self, value: &OperandValue, item: Option<&SegmentItem>) -> ValueSource {
         if let Some(item) = item {
-            return Source::Item(item.offset);
+            return ValueSource::Item(item.offset);
         }
         match value {
-            Value::Local(id) => self.registers.get(id).map_or(Source::Nowhere, |register| Source::Register(*register)),
-            Value::Int(int) => i64::try_from(*int).map_or(Source::Nowhere, Source::Constant),
-            Value::Global(_) | Value::Constant(_) => Source::Nowhere,
+            OperandValue::Local(id) => {
+                self.registers.get(id).map_or(ValueSource::Nowhere, |register| ValueSource::Register(*register))
+            }
+            OperandValue::Int(int) => i64::try_from(*int).map_or(ValueSource::Nowhere, ValueSource::Constant),
+            OperandValue::Global(_) | OperandValue::Constant(_) => ValueSource::Nowhere,
         }
     }
 
@@ -591,20 +601,20 @@ impl Maker<'_> {
         index: usize,
         instruction: &Instruction,
         items: Items<'_>,
-        actions: &mut Vec<Action>,
+        actions: &mut Vec<RecordAction>,
     ) -> Result<(), Unsupported> {
         let of = &self.statement_of[block.0 as usize];
         let statement = of[index];
         if !self.is_quiet && statement != u32::MAX && statement != 0 && (index == 0 || of[index - 1] != statement) {
             // A jump or a mark may stand inside of a statement; only its first instruction begins it.
             if !of[..index].contains(&statement) {
-                actions.push(Action::Step(statement));
+                actions.push(RecordAction::Step(statement));
             }
         }
         self.uses(index, instruction, statement, actions);
         let source = |number: usize| {
             let operand = instruction.operands.get(number);
-            operand.map_or(Source::Nowhere, |operand| self.source(&operand.value, items.operand(number)))
+            operand.map_or(ValueSource::Nowhere, |operand| self.source(&operand.value, items.operand(number)))
         };
         let to = instruction.result.and_then(|id| self.registers.get(&id).copied());
         let slot = |number: usize| {
@@ -617,63 +627,64 @@ impl Maker<'_> {
                 let size = self.size(&instruction.ty)?;
                 let is_address = instruction.result.is_some_and(|id| self.addresses.contains(&id));
                 actions.push(match (slot(0), items.result()) {
-                    (Some((slot, value)), None) => Action::LoadPlain { slot, value, size, to, is_address },
-                    (_, Some(item)) => Action::Load { address: source(0), offset: item.offset, size, to, is_address },
+                    (Some((slot, value)), None) => RecordAction::LoadPlain { slot, value, size, to, is_address },
+                    (_, Some(item)) => {
+                        RecordAction::Load { address: source(0), offset: item.offset, size, to, is_address }
+                    }
                     (None, None) => return Err(Unsupported::new("a load that is not recorded")),
                 });
             }
             Op::Store => {
                 let size = self.size(&instruction.operands[0].ty)?;
                 actions.push(match slot(1) {
-                    Some((slot, value)) => Action::StorePlain { slot, value, source: source(0), size },
-                    None => Action::Store { address: source(1), source: source(0), size },
+                    Some((slot, value)) => RecordAction::StorePlain { slot, value, source: source(0), size },
+                    None => RecordAction::Store { address: source(1), source: source(0), size },
                 });
             }
             Op::AtomicUpdate(kind) => {
                 let size = self.size(&instruction.ty)?;
                 let offset = items.result().map_or(0, |item| item.offset);
-                actions.push(Action::Update { kind, address: source(0), operand: source(1), offset, size, to });
+                actions.push(RecordAction::Update { kind, address: source(0), operand: source(1), offset, size, to });
             }
             Op::CompareExchange => {
                 let size = self.size(&instruction.operands[1].ty)?;
                 let flag = self.layout.offsets(&instruction.ty)?.get(1).copied().unwrap_or(0);
                 let offset = items.result().map_or(0, |item| item.offset);
                 let success = offset + u32::try_from(flag).unwrap_or(0);
-                actions.push(Action::Exchange { address: source(0), new: source(2), offset, success, size });
+                actions.push(RecordAction::Exchange { address: source(0), new: source(2), offset, success, size });
             }
             Op::Binary(op, _) if op.is_division() => {
                 let size = self.size(&instruction.ty)?;
-                let is_harmless =
-                    matches!(instruction.operands[1].value, Value::Int(divisor) if divisor != 0 && divisor != -1);
+                let is_harmless = matches!(instruction.operands[1].value, OperandValue::Int(divisor) if divisor != 0 && divisor != -1);
                 if size <= 8 && !is_harmless {
                     let is_signed = matches!(op, BinaryOp::SDiv | BinaryOp::SRem);
-                    actions.push(Action::Divide { dividend: source(0), divisor: source(1), size, is_signed });
+                    actions.push(RecordAction::Divide { dividend: source(0), divisor: source(1), size, is_signed });
                 }
             }
             Op::Alloca(_) | Op::NextArgument => {
                 if let (Some(register), Some(item)) = (to, items.result()) {
-                    actions.push(Action::Set { register, offset: item.offset, size: item.size });
+                    actions.push(RecordAction::Set { register, offset: item.offset, size: item.size });
                 }
             }
             Op::Call(..) => match instruction.called() {
                 Some(name) if is_memory_intrinsic(name) => {
                     let (to, second, length) = (source(0), source(1), source(2));
                     actions.push(if name.starts_with("llvm.memset") {
-                        Action::Fill { to, byte: second, length }
+                        RecordAction::Fill { to, byte: second, length }
                     } else {
-                        Action::Copy { to, from: second, length }
+                        RecordAction::Copy { to, from: second, length }
                     });
                 }
                 Some(name) if is_list_intrinsic(name) => {
                     actions.push(if name.starts_with("llvm.va_start") {
-                        Action::BeginList { list: source(0) }
+                        RecordAction::BeginList { list: source(0) }
                     } else {
-                        Action::CopyList { to: source(0), from: source(1) }
+                        RecordAction::CopyList { to: source(0), from: source(1) }
                     });
                 }
                 name if splits(instruction) => {
                     let call = self.call(instruction, name, &source)?;
-                    actions.push(Action::Call(u32::try_from(self.calls.len()).unwrap_or(u32::MAX)));
+                    actions.push(RecordAction::Call(u32::try_from(self.calls.len()).unwrap_or(u32::MAX)));
                     self.calls.push(call);
                     // Its result comes with the next segment.
                     return Ok(());
@@ -685,24 +696,24 @@ impl Maker<'_> {
         // A value that is told has its maker with it, or is not known.
         if let (Some(id), Some(register)) = (instruction.result, to)
             && self.shared.contains(&id)
-            && !self.body.segments.is_known(&Value::Local(id))
+            && !self.body.segments.is_known(&OperandValue::Local(id))
         {
-            actions.push(Action::Make { register });
+            actions.push(RecordAction::Make { register });
         }
         Ok(())
     }
 
     /// What an instruction uses of other statements.
-    fn uses(&self, index: usize, instruction: &Instruction, statement: u32, actions: &mut Vec<Action>) {
+    fn uses(&self, index: usize, instruction: &Instruction, statement: u32, actions: &mut Vec<RecordAction>) {
         for (number, operand) in instruction.operands.iter().enumerate() {
-            let Value::Local(id) = operand.value else { continue };
+            let OperandValue::Local(id) = operand.value else { continue };
             if self.is_shared(id, statement) {
                 let from = if let Op::Phi(blocks) = &instruction.op { blocks.get(number).copied() } else { None };
-                actions.push(Action::Use { register: self.registers[&id], from });
+                actions.push(RecordAction::Use { register: self.registers[&id], from });
             }
         }
         if index == 0 && matches!(instruction.op, Op::Phi(_)) {
-            actions.push(Action::Choose);
+            actions.push(RecordAction::Choose);
         }
     }
 
@@ -710,16 +721,16 @@ impl Maker<'_> {
         &self,
         instruction: &Instruction,
         name: Option<&str>,
-        source: &dyn Fn(usize) -> Source,
-    ) -> Result<Call, Unsupported> {
+        source: &dyn Fn(usize) -> ValueSource,
+    ) -> Result<NativeCall, Unsupported> {
         let mut arguments = Vec::new();
         for (number, operand) in instruction.operands.iter().enumerate() {
             let size = if operand.ty == Type::Metadata { 0 } else { self.size(&operand.ty)? };
-            arguments.push(Argument { source: source(number), size, class: Class::of(&operand.ty) });
+            arguments.push(CallArgument { source: source(number), size, class: PrintClass::of(&operand.ty) });
         }
-        let is_recorded = |argument: &Argument| argument.source != Source::Nowhere || argument.size > 16;
+        let is_recorded = |argument: &CallArgument| argument.source != ValueSource::Nowhere || argument.size > 16;
         let is_external = arguments.iter().all(is_recorded);
-        let result = instruction.result.map(|_| Class::of(&instruction.ty));
+        let result = instruction.result.map(|_| PrintClass::of(&instruction.ty));
         let result_size = if result.is_some() { self.size(&instruction.ty)? } else { 0 };
         let model = name.and_then(model::find);
         let (mut n_named, mut copied) = (None, Vec::new());
@@ -731,30 +742,31 @@ impl Maker<'_> {
             }
         }
         let copied = copied.into();
-        let pointer = instruction.pointer().map_or(Source::Nowhere, |id| self.source(&Value::Local(id), None));
+        let pointer =
+            instruction.pointer().map_or(ValueSource::Nowhere, |id| self.source(&OperandValue::Local(id), None));
         let name = name.map(Into::into);
-        Ok(Call { name, pointer, arguments, copied, n_named, is_external, result, result_size, model })
+        Ok(NativeCall { name, pointer, arguments, copied, n_named, is_external, result, result_size, model })
     }
 }
 
 /// The items of one instruction.
 #[derive(Clone, Copy)]
 struct Items<'i> {
-    all: &'i [&'i Item],
+    all: &'i [&'i SegmentItem],
     index: usize,
 }
 
 impl<'i> Items<'i> {
-    fn find(self, what: What) -> Option<&'i Item> {
+    fn find(self, what: SegmentItemKind) -> Option<&'i SegmentItem> {
         self.all.iter().copied().find(|item| item.instruction == self.index && item.what == what)
     }
 
-    fn operand(self, number: usize) -> Option<&'i Item> {
-        self.find(What::Operand(number))
+    fn operand(self, number: usize) -> Option<&'i SegmentItem> {
+        self.find(SegmentItemKind::Operand(number))
     }
 
-    fn result(self) -> Option<&'i Item> {
-        self.find(What::Result)
+    fn result(self) -> Option<&'i SegmentItem> {
+        self.find(SegmentItemKind::Result)
     }
 }
 

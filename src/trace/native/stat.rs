@@ -4,13 +4,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use crate::TraceError;
-use crate::native::machine::{Call, Machine, Watch, What};
-use crate::native::play::Player;
-use crate::stat::{Heap, Stat};
+use crate::native::machine::{NativeCall, NativeMachine, UsedThing, Watch};
+use crate::native::play::NativePlayer;
+use crate::stat::{HeapCounts, Stat};
 use crate::step::Step;
 
 #[derive(Default)]
-struct Counter {
+struct NativeCounter {
     n_accesses: u64,
     n_uses: u64,
     threads: BTreeSet<u32>,
@@ -18,32 +18,38 @@ struct Counter {
     unmodelled: BTreeMap<Arc<str>, u64>,
 }
 
-impl Watch for Counter {
-    fn step(&mut self, machine: &Machine) {
+impl Watch for NativeCounter {
+    fn step(&mut self, machine: &NativeMachine) {
         if self.last_thread != Some(machine.thread) {
             self.threads.insert(machine.thread);
             self.last_thread = Some(machine.thread);
         }
     }
 
-    fn uses(&mut self, _user: Step, _maker: Step, _what: What) {
+    fn uses(&mut self, _user: Step, _maker: Step, _what: UsedThing) {
         self.n_uses += 1;
     }
 
-    fn reads(&mut self, _machine: &Machine, _step: Step, _address: u64, _bytes: &[u8]) {
+    fn reads(&mut self, _machine: &NativeMachine, _step: Step, _address: u64, _bytes: &[u8]) {
         self.n_accesses += 1;
     }
 
-    fn writes(&mut self, _machine: &Machine, _step: Step, _address: u64, _length: u64) {
+    fn writes(&mut self, _machine: &NativeMachine, _step: Step, _address: u64, _length: u64) {
         self.n_accesses += 1;
     }
 
-    fn looks(&mut self, machine: &Machine, _step: Step, _address: u64, _length: u64) {
+    fn looks(&mut self, machine: &NativeMachine, _step: Step, _address: u64, _length: u64) {
         // A variable that was set before the stored part: its value is unknown, but the read counts.
         self.n_accesses += u64::from(machine.frame().is_some_and(|frame| frame.is_partial));
     }
 
-    fn called(&mut self, _machine: &Machine, call: &Call, _arguments: &[Option<u64>], _result: Option<u64>) {
+    fn called(
+        &mut self,
+        _machine: &NativeMachine,
+        call: &NativeCall,
+        _arguments: &[Option<u64>],
+        _result: Option<u64>,
+    ) {
         if let Some(name) = call.name.as_ref().filter(|_| call.model.is_none()) {
             *self.unmodelled.entry(Arc::clone(name)).or_insert(0) += 1;
         }
@@ -53,8 +59,8 @@ impl Watch for Counter {
 /// Counts a whole trace.
 ///
 /// Cost: one pass over the trace.
-pub fn stat(player: &mut Player) -> Result<Stat, TraceError> {
-    let mut counter = Counter::default();
+pub fn stat(player: &mut NativePlayer) -> Result<Stat, TraceError> {
+    let mut counter = NativeCounter::default();
     player.seek(0)?;
     let n_before = player.n_played;
     player.play(&mut counter)?;
@@ -72,7 +78,7 @@ pub fn stat(player: &mut Player) -> Result<Stat, TraceError> {
         n_functions: player.shapes().count(),
         n_threads: counter.threads.len(),
         n_calls: machine.n_frames,
-        heap: Heap { n_made: machine.heap.n_made, n_live: machine.heap.n_live() },
+        heap: HeapCounts { n_made: machine.heap.n_made, n_live: machine.heap.n_live() },
         check: machine.check,
         unmodelled,
     })

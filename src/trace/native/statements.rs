@@ -1,8 +1,8 @@
 //! The executed statements of a run, and how many of their steps are in some sets.
 
 use crate::TraceError;
-use crate::native::machine::{Call, Machine, Watch};
-use crate::native::play::Player;
+use crate::native::machine::{NativeCall, NativeMachine, Watch};
+use crate::native::play::NativePlayer;
 use crate::native::run::LOWEST_POINTER;
 use crate::place::Place;
 use crate::statements::{StatementCounter, StatementCounts};
@@ -17,7 +17,11 @@ use std::sync::Arc;
 /// - Result: also the library functions without a model that steps of the sets called with pointers, or that returned one.
 ///
 /// Cost: one pass over the trace.
-pub fn statements(player: &mut Player, sets: &[&Steps], distances: &[u32]) -> Result<StatementCounts, TraceError> {
+pub fn statements(
+    player: &mut NativePlayer,
+    sets: &[&Steps],
+    distances: &[u32],
+) -> Result<StatementCounts, TraceError> {
     let mut counter = StatementCounter::new(sets, distances);
     player.replay(&mut counter)?;
     Ok(counter.counts())
@@ -26,7 +30,7 @@ pub fn statements(player: &mut Player, sets: &[&Steps], distances: &[u32]) -> Re
 /// The steps of statements at some places, ascending.
 ///
 /// Cost: one pass over the trace.
-pub fn steps_at(player: &mut Player, is_there: &dyn Fn(&Place) -> bool) -> Result<Vec<Step>, TraceError> {
+pub fn steps_at(player: &mut NativePlayer, is_there: &dyn Fn(&Place) -> bool) -> Result<Vec<Step>, TraceError> {
     let mut found = Vec::new();
     player.each_step(|_, frame| {
         if frame.statement != 0 && frame.place().is_some_and(is_there) {
@@ -42,12 +46,12 @@ fn is_pointer(number: Option<u64>) -> bool {
 }
 
 impl Watch for StatementCounter<'_> {
-    fn step(&mut self, machine: &Machine) {
+    fn step(&mut self, machine: &NativeMachine) {
         let Some(frame) = machine.frame().filter(|frame| frame.statement != 0) else { return };
         self.count(frame.shape.index, frame.statement, frame.step, || (frame.shape.name(), frame.place().cloned()));
     }
 
-    fn called(&mut self, machine: &Machine, call: &Call, arguments: &[Option<u64>], result: Option<u64>) {
+    fn called(&mut self, machine: &NativeMachine, call: &NativeCall, arguments: &[Option<u64>], result: Option<u64>) {
         let Some(name) = call.name.as_ref().filter(|_| call.model.is_none()) else { return };
         let Some(step) = machine.frame().map(|frame| frame.step) else { return };
         let mut wide = call.arguments.iter().zip(arguments).filter(|(argument, _)| argument.size == 8);

@@ -9,13 +9,13 @@ use std::path::Path;
 use serde_json::Value;
 
 use crate::container::Trace;
-use crate::native::play::Player;
+use crate::native::play::NativePlayer;
 use crate::native::records::Records;
-use crate::native::units::Units;
+use crate::native::units::RecordedUnits;
 use crate::step::Step;
 
 /// The one process of a recording, and what is known of its program.
-fn opened(program: &str, version: &str) -> (Trace, Units) {
+fn opened(program: &str, version: &str) -> (Trace, RecordedUnits) {
     let place = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/traces").join(format!("{program}-{version}"));
     let description = fs::read(place.join("recording.json")).unwrap();
     let description: Value = serde_json::from_slice(&description).unwrap();
@@ -23,13 +23,13 @@ fn opened(program: &str, version: &str) -> (Trace, Units) {
     let trace = Trace::open(Box::new(BufReader::new(trace))).unwrap();
     let ranges: Vec<(u32, u32, u32)> = serde_json::from_value(description["units"].clone()).unwrap();
     let units = ranges.into_iter().map(|(unit, first, end)| (unit, first..end));
-    (trace, Units::new(units, Box::new(move |unit| fs::read(place.join(format!("maps/{unit}.map"))))))
+    (trace, RecordedUnits::new(units, Box::new(move |unit| fs::read(place.join(format!("maps/{unit}.map"))))))
 }
 
 /// The recorded run of a program in `tests/traces`, in the version `good` or `bad`.
-pub fn player(program: &str, version: &str) -> Player {
+pub fn player(program: &str, version: &str) -> NativePlayer {
     let (trace, units) = opened(program, version);
-    Player::new(trace, units).unwrap()
+    NativePlayer::new(trace, units).unwrap()
 }
 
 /// The records of a run.
@@ -43,14 +43,14 @@ pub fn records(program: &str, version: &str) -> Vec<Vec<u8>> {
 }
 
 /// The line of each step of a run; 0 for the start.
-pub fn lines(player: &mut Player) -> Vec<u32> {
+pub fn lines(player: &mut NativePlayer) -> Vec<u32> {
     let mut lines = vec![0];
     player.each_step(|_, frame| lines.push(frame.place().map_or(0, |place| place.line))).unwrap();
     lines
 }
 
 /// The `nth` step of a line, from 0.
-pub fn step(player: &mut Player, line: u32, nth: usize) -> Step {
+pub fn step(player: &mut NativePlayer, line: u32, nth: usize) -> Step {
     let lines = lines(player);
     let steps = (0..).map(Step).zip(lines).filter(|(_, at)| *at == line);
     steps.map(|(step, _)| step).nth(nth).unwrap()

@@ -3,14 +3,14 @@
 use crate::step::Step;
 
 /// What a call printed to a stream: its step, the number of bytes, and these if they are known.
-pub type Printed = (Step, u64, Option<Vec<u8>>);
+pub type StreamOutput = (Step, u64, Option<Vec<u8>>);
 
 /// A stream.
 #[derive(Debug, Clone)]
 #[expect(missing_docs, reason = "the names of the fields say what they are")]
-pub enum Stream {
+pub enum NativeStream {
     /// `open_memstream`: where the address and the size of the block go, and what was printed.
-    Block { pointer: u64, size: u64, printed: Vec<Printed> },
+    Block { pointer: u64, size: u64, printed: Vec<StreamOutput> },
     /// `fmemopen`: where the buffer is, its size, and the position of writing.
     Buffer { address: u64, size: u64, at: u64 },
 }

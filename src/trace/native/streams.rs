@@ -3,22 +3,27 @@
 //! The block of `open_memstream` gets what was printed when the stream is flushed or closed. Each byte keeps the step that printed it. Movements in such streams
 //! (`fseek`) are not followed.
 
-use crate::native::effect::Called;
-use crate::native::machine::{Awaited, Content, Machine, Watch, What};
-use crate::native::stream::{Printed, Stream};
+use crate::native::effect::CallEffect;
+use crate::native::machine::{Awaited, BlockContent, NativeMachine, UsedThing, Watch};
+use crate::native::stream::{NativeStream, StreamOutput};
 use crate::step::Step;
 
-impl Machine {
+impl NativeMachine {
     /// Whether a stream reads from memory of the program.
     pub fn is_in_memory(&self, stream: u64) -> bool {
         self.streams.contains_key(&stream)
     }
 
     /// A call printed to a stream.
-    pub(super) fn prints<W: Watch + ?Sized>(&mut self, stream: u64, (step, length, bytes): Printed, watch: &mut W) {
+    pub(super) fn prints<W: Watch + ?Sized>(
+        &mut self,
+        stream: u64,
+        (step, length, bytes): StreamOutput,
+        watch: &mut W,
+    ) {
         match self.streams.get_mut(&stream) {
-            Some(Stream::Block { printed, .. }) => printed.push((step, length, bytes)),
-            Some(Stream::Buffer { address, size, at }) => {
+            Some(NativeStream::Block { printed, .. }) => printed.push((step, length, bytes)),
+            Some(NativeStream::Buffer { address, size, at }) => {
                 let (begin, length) = (*address + *at, length.min(size.saturating_sub(*at)));
                 *at += length;
                 match bytes.and_then(|bytes| Some(bytes.get(..usize::try_from(length).ok()?)?.to_vec())) {
@@ -33,7 +38,7 @@ impl Machine {
 
     /// A call reads from a stream.
     pub(super) fn reads_from<W: Watch + ?Sized>(&mut self, stream: u64, step: Step, watch: &mut W) {
-        if let Some(Stream::Buffer { address, size, .. }) = self.streams.get(&stream) {
+        if let Some(NativeStream::Buffer { address, size, .. }) = self.streams.get(&stream) {
             let (address, size) = (*address, *size);
             self.look(step, address, size, watch);
         }
@@ -43,13 +48,13 @@ impl Machine {
     pub(super) fn flushes<W: Watch + ?Sized>(&mut self, stream: u64, step: Step, watch: &mut W) {
         let blocks = self.streams.iter().filter(|(handle, _)| stream == 0 || **handle == stream);
         let blocks = blocks.filter_map(|(_, stream)| match stream {
-            Stream::Block { pointer, size, printed } => Some((*pointer, *size, printed.clone())),
-            Stream::Buffer { .. } => None,
+            NativeStream::Block { pointer, size, printed } => Some((*pointer, *size, printed.clone())),
+            NativeStream::Buffer { .. } => None,
         });
         for (pointer, size, printed) in blocks.collect::<Vec<_>>() {
             let length: u64 = printed.iter().map(|(_, length, _)| length).sum();
             for (maker, _, _) in &printed {
-                watch.uses(step, *maker, What::Memory(size, 8));
+                watch.uses(step, *maker, UsedThing::Memory(size, 8));
             }
             self.memory.define(pointer, 8, step);
             watch.writes(self, step, pointer, 8);
@@ -59,7 +64,7 @@ impl Machine {
                 place: pointer,
                 length: length + 1,
                 step,
-                content: Content::Printed(printed),
+                content: BlockContent::Printed(printed),
             });
         }
     }
@@ -67,7 +72,7 @@ impl Machine {
     /// Cuts a token out of a string.
     ///
     /// - `save`: where the position is kept; 0 for `strtok`.
-    pub(super) fn splits<W: Watch + ?Sized>(&mut self, called: &Called<'_>, save: u64, watch: &mut W) {
+    pub(super) fn splits<W: Watch + ?Sized>(&mut self, called: &CallEffect<'_>, save: u64, watch: &mut W) {
         let step = called.step;
         let from = match called.argument(0) {
             0 => self.tokens.get(&save).copied().unwrap_or(0),

@@ -5,9 +5,9 @@ use std::ops::Range;
 use std::rc::Rc;
 
 use crate::TraceError;
-use crate::native::event::{Collector, Event, Moment};
-use crate::native::machine::{Action, Machine, Watch};
-use crate::native::play::Player;
+use crate::native::event::{Collector, EventTime, StepEvent};
+use crate::native::machine::{NativeMachine, RecordAction, Watch};
+use crate::native::play::NativePlayer;
 use crate::step::Step;
 
 /// Records before one that is asked for which are played with it.
@@ -17,9 +17,9 @@ const WINDOW: u64 = 400;
 const MAX_WINDOWS: usize = 24;
 
 /// The events of a run.
-pub struct Tape<'t> {
+pub struct EventTape<'t> {
     /// Plays the run.
-    pub player: &'t mut Player,
+    pub player: &'t mut NativePlayer,
     /// By step: the number of the record that it begins in.
     begins: Vec<u64>,
     /// Steps that went on in another record than they began in, and the record; ascending.
@@ -29,14 +29,14 @@ pub struct Tape<'t> {
 
 struct Window {
     records: Range<u64>,
-    events: HashMap<Moment, Rc<Event>>,
+    events: HashMap<EventTime, Rc<StepEvent>>,
 }
 
-impl<'t> Tape<'t> {
+impl<'t> EventTape<'t> {
     /// The events of a run.
     ///
     /// Cost: one pass over the trace; 8 bytes for each step, 16 for each call.
-    pub fn new(player: &'t mut Player) -> Result<Self, TraceError> {
+    pub fn new(player: &'t mut NativePlayer) -> Result<Self, TraceError> {
         let mut index = Indexer { begins: vec![0], resumes: Vec::new(), record: 0 };
         player.replay(&mut index)?;
         let Indexer { begins, mut resumes, .. } = index;
@@ -50,19 +50,19 @@ impl<'t> Tape<'t> {
     }
 
     /// When the events of a step happened, the first one first.
-    pub fn moments(&self, step: Step) -> impl DoubleEndedIterator<Item = Moment> + use<> {
+    pub fn moments(&self, step: Step) -> impl DoubleEndedIterator<Item = EventTime> + use<> {
         let begin = self.begins.get(step.0 as usize).filter(|_| step != Step::START);
         let first = self.resumes.partition_point(|(other, _)| *other < step);
         let last = self.resumes.partition_point(|(other, _)| *other <= step);
-        let mut moments: Vec<Moment> = begin.map(|record| Moment(*record, step.0)).into_iter().collect();
-        moments.extend(self.resumes[first..last].iter().map(|(_, record)| Moment(*record, 0)));
+        let mut moments: Vec<EventTime> = begin.map(|record| EventTime(*record, step.0)).into_iter().collect();
+        moments.extend(self.resumes[first..last].iter().map(|(_, record)| EventTime(*record, 0)));
         moments.into_iter()
     }
 
     /// An event; `None` if none happened then.
     ///
     /// Cost: plays from the last checkpoint before it, unless it was played lately.
-    pub fn event(&mut self, moment: Moment) -> Result<Option<Rc<Event>>, TraceError> {
+    pub fn event(&mut self, moment: EventTime) -> Result<Option<Rc<StepEvent>>, TraceError> {
         let is_here = |window: &Window| window.records.contains(&moment.0);
         if let Some(at) = self.windows.iter().position(is_here) {
             return Ok(self.windows[at].events.get(&moment).cloned());
@@ -90,14 +90,14 @@ struct Indexer {
 }
 
 impl Watch for Indexer {
-    fn step(&mut self, machine: &Machine) {
+    fn step(&mut self, machine: &NativeMachine) {
         self.begins.push(machine.n_records);
     }
 
-    fn acts(&mut self, machine: &Machine, action: &Action, _record: &[u8]) {
+    fn acts(&mut self, machine: &NativeMachine, action: &RecordAction, _record: &[u8]) {
         if self.record != machine.n_records {
             self.record = machine.n_records;
-            if !matches!(action, Action::Step(_))
+            if !matches!(action, RecordAction::Step(_))
                 && let Some(frame) = machine.frame()
             {
                 self.resumes.push((frame.step, machine.n_records));

@@ -4,8 +4,8 @@ use std::collections::HashMap;
 
 use crate::TraceError;
 use crate::native::frame::narrow;
-use crate::native::machine::{Call, Machine, Watch};
-use crate::native::play::Player;
+use crate::native::machine::{NativeCall, NativeMachine, Watch};
+use crate::native::play::NativePlayer;
 use crate::native::run::said;
 use crate::step::Step;
 
@@ -14,7 +14,7 @@ const MAX_PATH: u64 = 4096;
 
 /// A file that the program opened by its path.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Target {
+pub struct OpenedFile {
     /// As the program gave it.
     pub path: Vec<u8>,
     /// Where the call wrote, from 0; `None` if the program moved in the file, appended to it, or wrote what is not known.
@@ -24,18 +24,18 @@ pub struct Target {
 /// The file that the call of a step wrote to; of several such calls the first. `None` if it wrote to no file that the program opened.
 ///
 /// Cost: one pass over the trace up to the step.
-pub fn target(player: &mut Player, step: Step) -> Result<Option<Target>, TraceError> {
-    let mut files = Files { step, open: HashMap::new(), found: None, is_done: false };
+pub fn target(player: &mut NativePlayer, step: Step) -> Result<Option<OpenedFile>, TraceError> {
+    let mut files = OpenFiles { step, open: HashMap::new(), found: None, is_done: false };
     player.replay(&mut files)?;
     Ok(files.found)
 }
 
 /// Files that are open.
-struct Files {
+struct OpenFiles {
     step: Step,
     /// By the descriptor, or the address of the stream, which is never as small.
-    open: HashMap<u64, Target>,
-    found: Option<Target>,
+    open: HashMap<u64, OpenedFile>,
+    found: Option<OpenedFile>,
     is_done: bool,
 }
 
@@ -49,16 +49,16 @@ pub fn written_to(function: &str) -> Option<usize> {
     }
 }
 
-impl Files {
-    fn opens(&mut self, machine: &Machine, (path, mode): (u64, Option<u64>), handle: u64) {
+impl OpenFiles {
+    fn opens(&mut self, machine: &NativeMachine, (path, mode): (u64, Option<u64>), handle: u64) {
         let Some(path) = machine.memory.string(path, MAX_PATH) else { return };
         let is_appended = mode.and_then(|mode| machine.memory.string(mode, 8)).is_some_and(|mode| mode.contains(&b'a'));
-        self.open.insert(handle, Target { path, offset: (!is_appended).then_some(0) });
+        self.open.insert(handle, OpenedFile { path, offset: (!is_appended).then_some(0) });
     }
 }
 
-impl Watch for Files {
-    fn called(&mut self, machine: &Machine, call: &Call, arguments: &[Option<u64>], result: Option<u64>) {
+impl Watch for OpenFiles {
+    fn called(&mut self, machine: &NativeMachine, call: &NativeCall, arguments: &[Option<u64>], result: Option<u64>) {
         let Some(name) = call.name.as_deref() else { return };
         let argument = |index: usize| arguments.get(index).copied().flatten().unwrap_or(0);
         let returned = result.unwrap_or(0);

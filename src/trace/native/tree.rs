@@ -6,12 +6,12 @@ use std::rc::Rc;
 use crate::TraceError;
 use crate::flow::BlockId;
 use crate::instrument::instruction::Op;
-use crate::native::machine::{Machine, Watch};
+use crate::native::machine::{NativeMachine, Watch};
 use crate::native::object::View;
-use crate::native::play::Player;
-use crate::native::shape::Shape;
+use crate::native::play::NativePlayer;
+use crate::native::shape::FunctionShape;
 use crate::step::Step;
-use crate::tree::{GrowingTree, Kind, Limits, Node, OpenNode};
+use crate::tree::{CallNode, GrowingTree, NodeKind, OpenNode, TreeLimits};
 
 /// The loops of a function.
 struct Loops {
@@ -22,7 +22,7 @@ struct Loops {
 }
 
 impl Loops {
-    fn of(shape: &Shape) -> Self {
+    fn of(shape: &FunctionShape) -> Self {
         let around = shape.flow.loops();
         let heads: HashSet<BlockId> = around.iter().flatten().copied().collect();
         let tests = heads.into_iter().map(|head| (head, test(shape, head, &around))).collect();
@@ -32,7 +32,7 @@ impl Loops {
 
 /// The block that tests whether there is another iteration of a loop: its head, but where the condition has an `&&`,
 /// `||` or `?:` the block where the values that those choose among come together.
-fn test(shape: &Shape, head: BlockId, around: &[Vec<BlockId>]) -> BlockId {
+fn test(shape: &FunctionShape, head: BlockId, around: &[Vec<BlockId>]) -> BlockId {
     let is_outside = |block: &BlockId| !around[block.0 as usize].contains(&head);
     let mut block = head;
     loop {
@@ -52,7 +52,7 @@ fn test(shape: &Shape, head: BlockId, around: &[Vec<BlockId>]) -> BlockId {
     }
 }
 
-struct Builder {
+struct NativeTreeBuilder {
     /// Of each open node is known whether it has its arguments.
     tree: GrowingTree<bool>,
     /// For each thread what was closed last by a return; its value comes later.
@@ -60,34 +60,34 @@ struct Builder {
     last_returned: Option<u64>,
 }
 
-impl Builder {
-    fn close(&mut self, machine: &Machine, is_return: bool) {
+impl NativeTreeBuilder {
+    fn close(&mut self, machine: &NativeMachine, is_return: bool) {
         let Some(mut closed) = self.tree.open(machine.thread).pop() else { return };
         if let Some(node) = &mut closed.node {
             node.last = Step(machine.n_steps);
             match &mut node.kind {
-                Kind::Loop { n_iterations } => *n_iterations = closed.n_iterations,
-                Kind::Call { is_unfinished, .. } => *is_unfinished = !is_return,
+                NodeKind::Loop { n_iterations } => *n_iterations = closed.n_iterations,
+                NodeKind::Call { is_unfinished, .. } => *is_unfinished = !is_return,
             }
         }
         self.tree.add(machine.thread, closed.node, 0);
     }
 
     /// Notes what the last call was given: before its first statement, and before a loop that its body begins with.
-    fn note_arguments(&mut self, machine: &Machine) {
+    fn note_arguments(&mut self, machine: &NativeMachine) {
         let Some(frame) = machine.frame() else { return };
         let Some(open) = self.tree.last(machine.thread) else { return };
         if open.known || open.head.is_some() || open.frame != frame.number {
             return;
         }
         open.known = true;
-        if let Some(Node { kind: Kind::Call { arguments, .. }, .. }) = &mut open.node {
+        if let Some(CallNode { kind: NodeKind::Call { arguments, .. }, .. }) = &mut open.node {
             *arguments = Some(View::new(machine).arguments(frame));
         }
     }
 
     /// Closes the loops that were left, and opens those that were entered.
-    fn note_loops(&mut self, machine: &Machine) {
+    fn note_loops(&mut self, machine: &NativeMachine) {
         let Some(frame) = machine.frame() else { return };
         let loops = self.loops.entry(frame.shape.index).or_insert_with(|| Rc::new(Loops::of(&frame.shape)));
         let loops = Rc::clone(loops);
@@ -121,7 +121,7 @@ impl Builder {
             let first = frame.shape.statements.iter().find(|statement| statement.block == *head);
             let node = self.tree.has_room(machine.thread).then(|| {
                 let place = first.and_then(|statement| statement.place.clone());
-                Node::new(Kind::Loop { n_iterations: 0 }, Step(machine.n_steps + 1), place)
+                CallNode::new(NodeKind::Loop { n_iterations: 0 }, Step(machine.n_steps + 1), place)
             });
             let open = OpenNode { frame: number, head: Some(*head), node, n_iterations: 0, known: true };
             self.tree.open(machine.thread).push(open);
@@ -129,8 +129,8 @@ impl Builder {
     }
 }
 
-impl Watch for Builder {
-    fn enters(&mut self, machine: &Machine) {
+impl Watch for NativeTreeBuilder {
+    fn enters(&mut self, machine: &NativeMachine) {
         let Some(frame) = machine.frame() else { return };
         let is_earlier = machine.is_window && frame.is_partial;
         let is_root = self.tree.last(machine.thread).is_none();
@@ -140,26 +140,31 @@ impl Watch for Builder {
         let node = self.tree.has_room(machine.thread).then(|| {
             let (function, arguments) = (frame.shape.name(), Some(Vec::new()));
             let (children, n_more) = within.unwrap_or_default();
-            let kind = Kind::Call { function, arguments, result: None, is_unfinished: true, is_earlier };
+            let kind = NodeKind::Call { function, arguments, result: None, is_unfinished: true, is_earlier };
             let step = children.first().map_or(first, |child| child.step);
-            Node { last: first, children, n_more, ..Node::new(kind, step, frame.shape.statements[0].place.clone()) }
+            CallNode {
+                last: first,
+                children,
+                n_more,
+                ..CallNode::new(kind, step, frame.shape.statements[0].place.clone())
+            }
         });
         let open = OpenNode { frame: frame.number, head: None, node, n_iterations: 0, known: is_earlier };
         self.tree.open(machine.thread).push(open);
     }
 
-    fn step(&mut self, machine: &Machine) {
+    fn step(&mut self, machine: &NativeMachine) {
         if machine.frame().is_some_and(|frame| frame.statement != 0) {
             self.note_arguments(machine);
         }
     }
 
-    fn block(&mut self, machine: &Machine) {
+    fn block(&mut self, machine: &NativeMachine) {
         self.note_arguments(machine);
         self.note_loops(machine);
     }
 
-    fn leaves(&mut self, machine: &Machine, is_return: bool) {
+    fn leaves(&mut self, machine: &NativeMachine, is_return: bool) {
         let Some(frame) = machine.frame() else { return };
         loop {
             let Some(open) = self.tree.last(machine.thread) else { return };
@@ -178,7 +183,7 @@ impl Watch for Builder {
         }
     }
 
-    fn returned(&mut self, machine: &Machine, result: Option<u64>) {
+    fn returned(&mut self, machine: &NativeMachine, result: Option<u64>) {
         let (Some(result), Some(_)) = (result, self.last_returned.take()) else { return };
         let Some(frame) = machine.frame() else { return };
         let Some((text, _)) = View::new(machine).result(frame, result) else { return };
@@ -190,14 +195,14 @@ impl Watch for Builder {
             },
             None => return,
         };
-        if let Some(Node { kind: Kind::Call { result, .. }, .. }) = children.last_mut() {
+        if let Some(CallNode { kind: NodeKind::Call { result, .. }, .. }) = children.last_mut() {
             *result = Some(text);
         }
     }
 }
 
 /// Takes away what is deeper than wanted: in calls that were met after what they had called.
-fn prune(node: &mut Node, depth: usize) {
+fn prune(node: &mut CallNode, depth: usize) {
     if depth <= 1 {
         node.n_more += node.children.len() as u64;
         node.children.clear();
@@ -208,9 +213,9 @@ fn prune(node: &mut Node, depth: usize) {
 }
 
 /// The tree of a whole run: the first calls of its threads, and how many are left out.
-pub fn tree(player: &mut Player, limits: Limits) -> Result<(Vec<Node>, u64), TraceError> {
+pub fn tree(player: &mut NativePlayer, limits: TreeLimits) -> Result<(Vec<CallNode>, u64), TraceError> {
     player.rewind(Step(1));
-    let mut builder = Builder { tree: GrowingTree::new(limits), loops: HashMap::new(), last_returned: None };
+    let mut builder = NativeTreeBuilder { tree: GrowingTree::new(limits), loops: HashMap::new(), last_returned: None };
     player.play(&mut builder)?;
     for thread in builder.tree.threads() {
         player.machine.thread = thread;
@@ -230,19 +235,19 @@ mod tests {
     use super::*;
     use crate::native::stored::player;
 
-    const ALL: Limits = Limits { depth: 100, width: 100 };
+    const ALL: TreeLimits = TreeLimits { depth: 100, width: 100 };
 
     /// A node in a line: `total(node = ...) = 11`, or `3 times`, with what is in it.
-    fn line(node: &Node) -> String {
+    fn line(node: &CallNode) -> String {
         let mut text = match &node.kind {
-            Kind::Call { function, arguments, result, is_unfinished, .. } => {
+            NodeKind::Call { function, arguments, result, is_unfinished, .. } => {
                 let arguments: Vec<String> =
                     arguments.iter().flatten().map(|(name, value)| format!("{name} = {value}")).collect();
                 let result = result.as_ref().map(|result| format!(" = {result}")).unwrap_or_default();
                 let end = if *is_unfinished { " ..." } else { "" };
                 format!("{function}({}){result}{end}", arguments.join(", "))
             }
-            Kind::Loop { n_iterations } => format!("{n_iterations} times"),
+            NodeKind::Loop { n_iterations } => format!("{n_iterations} times"),
         };
         if let Some(iteration) = node.iteration {
             text = format!("{iteration}: {text}");
@@ -255,7 +260,7 @@ mod tests {
     }
 
     #[track_caller]
-    fn check(program: &str, limits: Limits, expected: &str) {
+    fn check(program: &str, limits: TreeLimits, expected: &str) {
         let (roots, n_more) = tree(&mut player(program, "bad"), limits).unwrap();
         assert_eq!((roots.iter().map(line).collect::<Vec<_>>().join("; "), n_more), (expected.to_owned(), 0));
     }
@@ -273,11 +278,11 @@ mod tests {
     fn what_is_left_out_is_counted() {
         check(
             "returns",
-            Limits { depth: 2, ..ALL },
+            TreeLimits { depth: 2, ..ALL },
             "main() {may_climb(height = 5000) = 0; answer(height = 5000) = 10 {1 more}}",
         );
-        check("returns", Limits { depth: 100, width: 1 }, "main() {may_climb(height = 5000) = 0; 1 more}");
-        check("returns", Limits { depth: 1, ..ALL }, "main() {2 more}");
+        check("returns", TreeLimits { depth: 100, width: 1 }, "main() {may_climb(height = 5000) = 0; 1 more}");
+        check("returns", TreeLimits { depth: 1, ..ALL }, "main() {2 more}");
     }
 
     #[test]

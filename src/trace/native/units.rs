@@ -6,8 +6,7 @@ use std::sync::Arc;
 
 use crate::TraceError;
 use crate::instrument::function::Function;
-use crate::instrument::instruction::Instruction;
-use crate::instrument::map::{Map, MapError};
+use crate::instrument::map::{MapError, UnitMap};
 use crate::instrument::segment::{Segment, Segments};
 
 /// A function of a unit, with its segments.
@@ -31,11 +30,6 @@ impl Body {
         &self.segments.segments[(number - self.first) as usize]
     }
 
-    /// The instructions of a segment.
-    pub fn instructions(&self, segment: &Segment) -> &[Instruction] {
-        &self.function.block(segment.block).instructions[segment.first..segment.end]
-    }
-
     fn numbers(&self) -> Range<u32> {
         self.first..self.first + u32::try_from(self.segments.segments.len()).unwrap_or(0)
     }
@@ -43,8 +37,8 @@ impl Body {
 
 /// What a segment's number leads to, without looking further: read for every record, so it is small.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Entry {
-    /// Index of the function among the [bodies](Units::body) read so far.
+pub struct SegmentEntry {
+    /// Index of the function among the [bodies](RecordedUnits::body) read so far.
     pub body: u32,
     /// Bytes of a record.
     pub size: u32,
@@ -54,17 +48,17 @@ pub struct Entry {
 pub type Load = Box<dyn FnMut(u32) -> std::io::Result<Vec<u8>>>;
 
 /// The units of a recording; functions are read when they are first met.
-pub struct Units {
+pub struct RecordedUnits {
     load: Load,
     numbers: Vec<u32>,
     /// By the first segment: the last segment and the number of the unit.
     ranges: BTreeMap<u32, (u32, u32)>,
-    maps: BTreeMap<u32, Arc<Map>>,
+    maps: BTreeMap<u32, Arc<UnitMap>>,
     bodies: Vec<Arc<Body>>,
-    entries: Vec<Option<Entry>>,
+    entries: Vec<Option<SegmentEntry>>,
 }
 
-impl Units {
+impl RecordedUnits {
     /// Takes the units of a recording: number, and the numbers of its segments.
     pub fn new(units: impl Iterator<Item = (u32, Range<u32>)>, load: Load) -> Self {
         // One without a function has variables all the same.
@@ -76,7 +70,7 @@ impl Units {
     }
 
     /// What a record with this number is.
-    pub fn entry(&mut self, segment: u32) -> Result<Entry, TraceError> {
+    pub fn entry(&mut self, segment: u32) -> Result<SegmentEntry, TraceError> {
         if let Some(Some(entry)) = self.entries.get(segment as usize) {
             return Ok(*entry);
         }
@@ -94,9 +88,9 @@ impl Units {
     }
 
     /// The map of a unit.
-    pub fn map(&mut self, unit: u32) -> Result<&Arc<Map>, TraceError> {
+    pub fn map(&mut self, unit: u32) -> Result<&Arc<UnitMap>, TraceError> {
         if !self.maps.contains_key(&unit) {
-            let map = Map::read(&(self.load)(unit)?)?;
+            let map = UnitMap::read(&(self.load)(unit)?)?;
             self.maps.insert(unit, Arc::new(map));
         }
         Ok(&self.maps[&unit])
@@ -119,7 +113,7 @@ impl Units {
         Ok(None)
     }
 
-    fn read(&mut self, segment: u32) -> Result<Entry, TraceError> {
+    fn read(&mut self, segment: u32) -> Result<SegmentEntry, TraceError> {
         let unknown = TraceError::Damaged("a record with a number that no segment has");
         let Some((_, (end, unit))) = self.ranges.range(..=segment).next_back() else { return Err(unknown) };
         let (end, unit) = (*end, *unit);
@@ -139,7 +133,7 @@ impl Units {
             self.entries.resize(numbers.end as usize, None);
         }
         for (segment, id) in body.segments.segments.iter().zip(numbers) {
-            self.entries[id as usize] = Some(Entry { body: number, size: segment.size });
+            self.entries[id as usize] = Some(SegmentEntry { body: number, size: segment.size });
         }
         self.bodies.push(Arc::new(body));
         self.entries[segment as usize].ok_or_else(|| TraceError::Damaged("a record with a number that no segment has"))

@@ -1,23 +1,23 @@
 //! Builds the dependence graph of a recorded run.
 
 use crate::TraceError;
-use crate::dependence::{Dependences, Kind, Uses};
-use crate::native::machine::{Machine, Watch, What};
-use crate::native::play::Player;
+use crate::dependence::{DependenceKind, Dependences, Uses};
+use crate::native::machine::{NativeMachine, UsedThing, Watch};
+use crate::native::play::NativePlayer;
 use crate::step::Step;
 
 /// The kind of dependence that a use is.
-pub fn kind_of(what: What) -> Kind {
-    if matches!(what, What::Address(..)) { Kind::Address } else { Kind::Data }
+pub fn kind_of(what: UsedThing) -> DependenceKind {
+    if matches!(what, UsedThing::Address(..)) { DependenceKind::Address } else { DependenceKind::Data }
 }
 
 impl Watch for Uses {
-    fn step(&mut self, machine: &Machine) {
+    fn step(&mut self, machine: &NativeMachine) {
         let Some(frame) = machine.frame() else { return };
         self.begins(frame.step, frame.decider());
     }
 
-    fn uses(&mut self, user: Step, maker: Step, what: What) {
+    fn uses(&mut self, user: Step, maker: Step, what: UsedThing) {
         self.adds(user, maker, kind_of(what));
     }
 
@@ -29,7 +29,7 @@ impl Watch for Uses {
 /// The dependence graph of the steps before `until`.
 ///
 /// Cost: one pass over the trace, and less than 16 bytes for each step.
-pub fn dependences(player: &mut Player, until: Step) -> Result<Dependences, TraceError> {
+pub fn dependences(player: &mut NativePlayer, until: Step) -> Result<Dependences, TraceError> {
     player.seek(0)?;
     let mut uses = Uses::until(until, player.spool.clone());
     player.play(&mut uses)?;
@@ -49,9 +49,9 @@ mod tests {
         let graph = dependences(&mut player, Step(u32::MAX)).unwrap();
         let makers: Vec<_> = graph.makers(adds).collect();
         let control = makers[0];
-        assert_eq!((control.1, control.0), (Kind::Control, Step(adds.0 - 1)));
-        assert!(makers.contains(&(gives, Kind::Data)), "{makers:?}");
-        assert_eq!(makers.iter().filter(|(_, kind)| *kind == Kind::Address).count(), 1, "{makers:?}");
+        assert_eq!((control.1, control.0), (DependenceKind::Control, Step(adds.0 - 1)));
+        assert!(makers.contains(&(gives, DependenceKind::Data)), "{makers:?}");
+        assert_eq!(makers.iter().filter(|(_, kind)| *kind == DependenceKind::Address).count(), 1, "{makers:?}");
         assert_eq!(dependences(&mut player, adds).unwrap().n_steps(), adds.0 - 1);
     }
 }

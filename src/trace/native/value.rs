@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use crate::instrument::debug::{Compound, Debug, Member, SourceType};
+use crate::instrument::debug::{Compound, Debug, SourceType, StructMember};
 use crate::instrument::instruction::MetadataId;
 
 /// Elements of an array, and bytes of a string, that are shown.
@@ -18,7 +18,7 @@ const MAX_DEPTH: u32 = 4;
 const UNKNOWN: &str = "?";
 
 /// Where values come from.
-pub trait Content {
+pub trait ValueContent {
     /// Bytes from the beginning of what is shown; `None` if one is not known.
     fn bytes(&self, offset: u64, length: usize) -> Option<Vec<u8>>;
 
@@ -44,13 +44,13 @@ pub fn size_of(debug: Debug<'_>, ty: MetadataId, depth: u32) -> Option<u64> {
 }
 
 /// Writes a value of a type.
-pub fn show(debug: Debug<'_>, ty: MetadataId, content: &dyn Content) -> String {
+pub fn show(debug: Debug<'_>, ty: MetadataId, content: &dyn ValueContent) -> String {
     let mut text = String::new();
     value(debug, ty, content, 0, 0, &mut text);
     text
 }
 
-fn value(debug: Debug<'_>, ty: MetadataId, content: &dyn Content, at: u64, depth: u32, text: &mut String) {
+fn value(debug: Debug<'_>, ty: MetadataId, content: &dyn ValueContent, at: u64, depth: u32, text: &mut String) {
     let Some((_, plain)) = debug.plain_ty(ty) else { return text.push_str(UNKNOWN) };
     match plain {
         SourceType::Base(_, bits, encoding) => base(bits, &encoding, content, at, text),
@@ -85,7 +85,7 @@ fn value(debug: Debug<'_>, ty: MetadataId, content: &dyn Content, at: u64, depth
     }
 }
 
-fn members(debug: Debug<'_>, compound: &Compound, content: &dyn Content, at: u64, depth: u32, text: &mut String) {
+fn members(debug: Debug<'_>, compound: &Compound, content: &dyn ValueContent, at: u64, depth: u32, text: &mut String) {
     for (index, member) in compound.members.iter().enumerate() {
         if index > 0 {
             text.push_str(", ");
@@ -104,7 +104,7 @@ fn members(debug: Debug<'_>, compound: &Compound, content: &dyn Content, at: u64
     }
 }
 
-fn bit_field(debug: Debug<'_>, ty: MetadataId, content: &dyn Content, at: u64, bits: u64) -> String {
+fn bit_field(debug: Debug<'_>, ty: MetadataId, content: &dyn ValueContent, at: u64, bits: u64) -> String {
     let is_signed = match debug.plain_ty(ty) {
         Some((_, SourceType::Base(_, _, encoding))) => encoding.starts_with("DW_ATE_signed"),
         _ => false,
@@ -123,7 +123,7 @@ fn array(
     debug: Debug<'_>,
     element: MetadataId,
     counts: &[Option<u64>],
-    content: &dyn Content,
+    content: &dyn ValueContent,
     (at, depth): (u64, u32),
     text: &mut String,
 ) {
@@ -182,7 +182,7 @@ fn is_char(debug: Debug<'_>, ty: MetadataId) -> bool {
     }
 }
 
-fn integer(content: &dyn Content, at: u64, size: u64, is_signed: bool) -> Option<i128> {
+fn integer(content: &dyn ValueContent, at: u64, size: u64, is_signed: bool) -> Option<i128> {
     let bytes = content.bytes(at, usize::try_from(size).ok().filter(|size| (1..=16).contains(size))?)?;
     let number = bytes.iter().rev().fold(0_u128, |number, byte| number << 8 | u128::from(*byte));
     let shift = 128 - 8 * size;
@@ -194,7 +194,7 @@ fn put(text: &mut String, number: impl std::fmt::Display) {
     write!(text, "{number}").expect("a string takes all");
 }
 
-fn base(bits: u64, encoding: &str, content: &dyn Content, at: u64, text: &mut String) {
+fn base(bits: u64, encoding: &str, content: &dyn ValueContent, at: u64, text: &mut String) {
     let size = bits / 8;
     if encoding == "DW_ATE_float" {
         let bytes = usize::try_from(size).ok().and_then(|size| content.bytes(at, size.min(10)));
@@ -278,11 +278,11 @@ pub fn quoted(bytes: &[u8], quote: char) -> String {
 
 /// A part of a variable.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Part {
+pub enum VariablePart {
     /// A whole of this type.
     Whole(MetadataId),
     /// Bit-fields that lie in the same bytes: the bits before each, counted from the beginning of the part, and the field. They are read and written together.
-    BitFields(Vec<(i64, Member)>),
+    BitFields(Vec<(i64, StructMember)>),
     /// Characters of an array.
     Characters,
     /// An element of an array of arrays: what its elements are in the end, and how many in each dimension.
@@ -290,16 +290,16 @@ pub enum Part {
 }
 
 /// Writes a part of `size` bytes.
-pub fn show_part(debug: Debug<'_>, part: &Part, content: &dyn Content, size: u64) -> String {
+pub fn show_part(debug: Debug<'_>, part: &VariablePart, content: &dyn ValueContent, size: u64) -> String {
     match part {
-        Part::Whole(ty) => show(debug, *ty, content),
-        Part::Row(element, counts) => {
+        VariablePart::Whole(ty) => show(debug, *ty, content),
+        VariablePart::Row(element, counts) => {
             let mut text = String::new();
             array(debug, *element, counts, content, (0, 0), &mut text);
             text
         }
-        Part::BitFields(fields) => {
-            let show = |(at, field): &(i64, Member)| match (field.ty, u64::try_from(*at)) {
+        VariablePart::BitFields(fields) => {
+            let show = |(at, field): &(i64, StructMember)| match (field.ty, u64::try_from(*at)) {
                 (Some(ty), Ok(at)) => bit_field(debug, ty, content, at, field.bits),
                 _ => UNKNOWN.to_owned(),
             };
@@ -309,7 +309,8 @@ pub fn show_part(debug: Debug<'_>, part: &Part, content: &dyn Content, size: u64
             let all: Vec<String> = fields.iter().map(|field| format!("{} = {}", field.1.name, show(field))).collect();
             format!("{{{}}}", all.join(", "))
         }
-        Part::Characters => match content.bytes(0, usize::try_from(size).unwrap_or(MAX_STRING).min(MAX_STRING)) {
+        VariablePart::Characters => match content.bytes(0, usize::try_from(size).unwrap_or(MAX_STRING).min(MAX_STRING))
+        {
             Some(bytes) => quoted(bytes.strip_suffix(&[0]).unwrap_or(&bytes), '"'),
             None => UNKNOWN.to_owned(),
         },
@@ -317,27 +318,27 @@ pub fn show_part(debug: Debug<'_>, part: &Part, content: &dyn Content, size: u64
 }
 
 /// The bit-fields of a structure that lie in a range of bytes; `None` if something else lies there, too, or only a part of one.
-fn bit_fields(compound: &Compound, offset: u64, size: u64) -> Option<Vec<(i64, Member)>> {
+fn bit_fields(compound: &Compound, offset: u64, size: u64) -> Option<Vec<(i64, StructMember)>> {
     let (begin, end) = (8 * offset, 8 * (offset + size));
-    let is_there = |member: &&Member| member.offset_bits < end && member.offset_bits + member.bits > begin;
-    let fields: Vec<&Member> = compound.members.iter().filter(is_there).collect();
-    let is_inside = |member: &&Member| {
+    let is_there = |member: &&StructMember| member.offset_bits < end && member.offset_bits + member.bits > begin;
+    let fields: Vec<&StructMember> = compound.members.iter().filter(is_there).collect();
+    let is_inside = |member: &&StructMember| {
         member.is_bit_field && member.offset_bits >= begin && member.offset_bits + member.bits <= end
     };
     if fields.is_empty() || !fields.iter().all(is_inside) {
         return None;
     }
-    let at = |member: &Member| i64::try_from(member.offset_bits).ok()?.checked_sub(i64::try_from(begin).ok()?);
+    let at = |member: &StructMember| i64::try_from(member.offset_bits).ok()?.checked_sub(i64::try_from(begin).ok()?);
     fields.into_iter().map(|member| Some((at(member)?, member.clone()))).collect()
 }
 
 /// The way from a type to the part of it that begins at `offset` and has `size` bytes: `.next[2]`, and what the part is.
-pub fn path(debug: Debug<'_>, ty: MetadataId, offset: u64, size: u64) -> (String, Option<Part>) {
+pub fn path(debug: Debug<'_>, ty: MetadataId, offset: u64, size: u64) -> (String, Option<VariablePart>) {
     let mut text = String::new();
     let (mut ty, mut offset) = (ty, offset);
     for _ in 0..100 {
         if offset == 0 && size_of(debug, ty, 0) == Some(size) {
-            return (text, Some(Part::Whole(ty)));
+            return (text, Some(VariablePart::Whole(ty)));
         }
         match debug.plain_ty(ty) {
             Some((_, SourceType::Struct(compound) | SourceType::Union(compound))) => {
@@ -347,9 +348,9 @@ pub fn path(debug: Debug<'_>, ty: MetadataId, offset: u64, size: u64) -> (String
                         [only] => write!(text, ".{only}").expect("a string takes all"),
                         _ => write!(text, ".{{{}}}", names.join(", ")).expect("a string takes all"),
                     }
-                    return (text, Some(Part::BitFields(fields)));
+                    return (text, Some(VariablePart::BitFields(fields)));
                 }
-                let holds = |member: &&Member| {
+                let holds = |member: &&StructMember| {
                     let begin = member.offset_bits / 8;
                     // Also a part without a size begins before the end of its member.
                     begin <= offset && offset + size.max(1) <= (member.offset_bits + member.bits).div_ceil(8)
@@ -381,7 +382,7 @@ pub fn path(debug: Debug<'_>, ty: MetadataId, offset: u64, size: u64) -> (String
                         if offset > 0 || !is_string {
                             write!(text, "[{}..]", offset / stride).expect("a string takes all");
                         }
-                        return (text, is_string.then_some(Part::Characters));
+                        return (text, is_string.then_some(VariablePart::Characters));
                     }
                     write!(text, "[{}]", offset / stride).expect("a string takes all");
                     offset %= stride;
@@ -451,7 +452,7 @@ mod tests {
     /// The first bytes; the others are not known.
     struct Known<'k>(&'k [u8]);
 
-    impl Content for Known<'_> {
+    impl ValueContent for Known<'_> {
         fn bytes(&self, offset: u64, length: usize) -> Option<Vec<u8>> {
             let begin = usize::try_from(offset).ok()?;
             self.0.get(begin..begin + length).map(<[u8]>::to_vec)

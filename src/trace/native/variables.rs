@@ -6,20 +6,20 @@
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
-use crate::instrument::instruction::{Callee, Instruction, Op, Value, ValueId};
-use crate::instrument::layout::Layout;
-use crate::instrument::lex::Cursor;
+use crate::instrument::instruction::{Callee, Instruction, Op, OperandValue, ValueId};
+use crate::instrument::layout::DataLayout;
+use crate::instrument::lex::TextCursor;
 use crate::instrument::segment::is_memory_intrinsic;
 use crate::instrument::types::Type;
 use crate::native::model;
 use crate::native::model::Effect;
 use crate::native::run::OUTPUTS;
-use crate::native::shape::Shape;
+use crate::native::shape::FunctionShape;
 use crate::potential;
 
 /// Something that a statement may write.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Variable {
+pub enum NativeWritable {
     /// A local variable of the function.
     Local(ValueId),
     /// A global variable.
@@ -34,7 +34,7 @@ pub enum Variable {
     Output,
 }
 
-impl potential::Variable for Variable {
+impl potential::WritableVariable for NativeWritable {
     const OUTPUT: Self = Self::Output;
 
     fn is_local(&self) -> bool {
@@ -43,41 +43,41 @@ impl potential::Variable for Variable {
 }
 
 /// By function: the variables that it may write and its callers may read, its callees included.
-pub type WrittenBy = HashMap<Arc<str>, BTreeSet<Variable>>;
+pub type WrittenBy = HashMap<Arc<str>, BTreeSet<NativeWritable>>;
 
 /// Finds the variables of a function.
-pub struct Finder<'f> {
+pub struct VariableFinder<'f> {
     /// The instruction that computes each value.
     definitions: HashMap<ValueId, &'f Instruction>,
-    layout: Layout<'f>,
+    layout: DataLayout<'f>,
 }
 
-impl<'f> Finder<'f> {
+impl<'f> VariableFinder<'f> {
     /// For the instructions of a function.
-    pub fn new(shape: &'f Shape) -> Self {
+    pub fn new(shape: &'f FunctionShape) -> Self {
         let all = shape.body.function.blocks.iter().flat_map(|block| &block.instructions);
         let definitions = all.filter_map(|instruction| Some((instruction.result?, instruction))).collect();
         Self { definitions, layout: shape.map.module.layout() }
     }
 
     /// The variables that have the memory at an address: the smallest part first, the whole variable last. Empty if nothing is known of it.
-    fn around(&self, address: &Value) -> Vec<Variable> {
+    fn around(&self, address: &OperandValue) -> Vec<NativeWritable> {
         let (mut found, mut address) = (Vec::new(), address.clone());
         for _ in 0..MAX_DEPTH {
             match &address {
-                Value::Global(name) => {
-                    found.push(Variable::Global(Arc::clone(name)));
+                OperandValue::Global(name) => {
+                    found.push(NativeWritable::Global(Arc::clone(name)));
                     break;
                 }
-                Value::Local(id) => match self.definitions.get(id) {
+                OperandValue::Local(id) => match self.definitions.get(id) {
                     Some(Instruction { op: Op::Alloca(_), .. }) => {
-                        found.push(Variable::Local(*id));
+                        found.push(NativeWritable::Local(*id));
                         break;
                     }
                     Some(Instruction { op: Op::Element(of), operands, .. }) => {
                         let Some((base, indices)) = operands.split_first() else { break };
                         let indices = indices.iter().map(|index| match index.value {
-                            Value::Int(index) => Some(index),
+                            OperandValue::Int(index) => Some(index),
                             _ => None,
                         });
                         self.fields(of, indices, &mut found);
@@ -89,19 +89,19 @@ impl<'f> Finder<'f> {
                     },
                     _ => break,
                 },
-                Value::Constant(text) => match self.constant(text, &mut found) {
+                OperandValue::Constant(text) => match self.constant(text, &mut found) {
                     Some(base) => address = base,
                     None => break,
                 },
-                Value::Int(_) => break,
+                OperandValue::Int(_) => break,
             }
         }
         found
     }
 
     /// The base of an address that is a constant expression.
-    fn constant(&self, text: &str, found: &mut Vec<Variable>) -> Option<Value> {
-        let mut cursor = Cursor::new(text);
+    fn constant(&self, text: &str, found: &mut Vec<NativeWritable>) -> Option<OperandValue> {
+        let mut cursor = TextCursor::new(text);
         if cursor.word().ok()? != "getelementptr" {
             return None;
         }
@@ -124,13 +124,13 @@ impl<'f> Finder<'f> {
         }
         self.fields(&of, indices.into_iter(), found);
         Some(match base.strip_prefix('@') {
-            Some(name) => Value::Global(name.trim_matches('"').into()),
-            None => Value::Constant(base.into()),
+            Some(name) => OperandValue::Global(name.trim_matches('"').into()),
+            None => OperandValue::Constant(base.into()),
         })
     }
 
     /// The fields on the way to a part of an object: the last one first. The first index only moves the base.
-    fn fields(&self, of: &Type, indices: impl Iterator<Item = Option<i128>>, found: &mut Vec<Variable>) {
+    fn fields(&self, of: &Type, indices: impl Iterator<Item = Option<i128>>, found: &mut Vec<NativeWritable>) {
         let (mut ty, mut fields) = (of.clone(), Vec::new());
         for index in indices.skip(1) {
             let name = if let Type::Named(name) = &ty { Some(Arc::clone(name)) } else { None };
@@ -141,8 +141,8 @@ impl<'f> Finder<'f> {
                     let Some(field) = usize::try_from(index).ok().and_then(|index| types.get(index)) else { break };
                     let field = field.clone();
                     if let Some(name) = name {
-                        fields.push(Variable::Structure(Arc::clone(&name)));
-                        fields.push(Variable::Field(name, index));
+                        fields.push(NativeWritable::Structure(Arc::clone(&name)));
+                        fields.push(NativeWritable::Field(name, index));
                     }
                     field
                 }
@@ -153,8 +153,8 @@ impl<'f> Finder<'f> {
     }
 
     /// The variable that a value of a type at an address belongs to.
-    fn smallest(&self, address: &Value, ty: &Type) -> Variable {
-        self.around(address).into_iter().next().unwrap_or_else(|| Variable::Memory(format!("{ty:?}")))
+    fn smallest(&self, address: &OperandValue, ty: &Type) -> NativeWritable {
+        self.around(address).into_iter().next().unwrap_or_else(|| NativeWritable::Memory(format!("{ty:?}")))
     }
 
     /// The structures of a length in bytes, with their fields.
@@ -167,19 +167,19 @@ impl<'f> Finder<'f> {
     }
 
     /// The variables that an instruction reads from memory.
-    pub fn read(&self, instruction: &Instruction, into: &mut BTreeSet<Variable>) {
+    pub fn read(&self, instruction: &Instruction, into: &mut BTreeSet<NativeWritable>) {
         match (&instruction.op, &instruction.operands[..]) {
             (Op::Load, [address, ..]) => {
                 let around = self.around(&address.value);
                 if around.is_empty() {
-                    into.insert(Variable::Memory(format!("{:?}", instruction.ty)));
+                    into.insert(NativeWritable::Memory(format!("{:?}", instruction.ty)));
                 }
                 into.extend(around);
             }
             (Op::Call(_, _, _, copied, _), operands) => {
                 let length = |index: usize| operands.get(index).map(|operand| &operand.value);
                 match (instruction.called(), length(1), length(2)) {
-                    (Some(name), Some(from), Some(Value::Int(length)))
+                    (Some(name), Some(from), Some(OperandValue::Int(length)))
                         if is_memory_intrinsic(name) && !name.starts_with("llvm.memset") =>
                     {
                         self.read_whole(from, *length, into);
@@ -198,26 +198,26 @@ impl<'f> Finder<'f> {
     }
 
     /// A function of the library reads what it is given pointers to, but not where it writes.
-    fn read_by_library(&self, instruction: &Instruction, into: &mut BTreeSet<Variable>) {
+    fn read_by_library(&self, instruction: &Instruction, into: &mut BTreeSet<NativeWritable>) {
         let Some(model) = instruction.called().and_then(model::find) else { return };
         for (index, operand) in instruction.operands.iter().enumerate() {
             let is_written = model.effects.iter().any(|effect| writes_at(effect, index));
-            if operand.ty == Type::Ptr && !is_written && matches!(operand.value, Value::Local(_)) {
+            if operand.ty == Type::Ptr && !is_written && matches!(operand.value, OperandValue::Local(_)) {
                 into.extend(self.around(&operand.value));
             }
         }
     }
 
-    fn read_whole(&self, address: &Value, length: i128, into: &mut BTreeSet<Variable>) {
+    fn read_whole(&self, address: &OperandValue, length: i128, into: &mut BTreeSet<NativeWritable>) {
         into.extend(self.around(address));
         for (name, n_fields) in self.structures(length) {
-            into.extend((0..).take(n_fields).map(|field| Variable::Field(Arc::clone(&name), field)));
-            into.insert(Variable::Structure(name));
+            into.extend((0..).take(n_fields).map(|field| NativeWritable::Field(Arc::clone(&name), field)));
+            into.insert(NativeWritable::Structure(name));
         }
     }
 
     /// The variables that an instruction may write.
-    pub fn written(&self, instruction: &Instruction, written_by: &WrittenBy, into: &mut BTreeSet<Variable>) {
+    pub fn written(&self, instruction: &Instruction, written_by: &WrittenBy, into: &mut BTreeSet<NativeWritable>) {
         match &instruction.op {
             Op::Store => {
                 if let [value, address] = &instruction.operands[..] {
@@ -230,13 +230,13 @@ impl<'f> Finder<'f> {
                 }
             }
             Op::Call(callee, ..) => {
-                let Callee::Value(Value::Global(name)) = &**callee else { return };
+                let Callee::Value(OperandValue::Global(name)) = &**callee else { return };
                 if is_memory_intrinsic(name) {
                     self.written_as_a_whole(instruction, into);
                     return;
                 }
                 if OUTPUTS.contains(&&**name) {
-                    into.insert(Variable::Output);
+                    into.insert(NativeWritable::Output);
                 }
                 if let Some(all) = written_by.get(name) {
                     into.extend(all.iter().cloned());
@@ -258,12 +258,12 @@ impl<'f> Finder<'f> {
     }
 
     /// A range is copied or filled.
-    fn written_as_a_whole(&self, instruction: &Instruction, into: &mut BTreeSet<Variable>) {
+    fn written_as_a_whole(&self, instruction: &Instruction, into: &mut BTreeSet<NativeWritable>) {
         let [to, _, length, ..] = &instruction.operands[..] else { return };
         match (self.around(&to.value).into_iter().next(), &length.value) {
             (Some(variable), _) => _ = into.insert(variable),
-            (None, Value::Int(length)) => {
-                into.extend(self.structures(*length).map(|(name, _)| Variable::Structure(name)));
+            (None, OperandValue::Int(length)) => {
+                into.extend(self.structures(*length).map(|(name, _)| NativeWritable::Structure(name)));
             }
             _ => {}
         }

@@ -1,8 +1,8 @@
 //! Replays one step of a run.
 
 use crate::TraceError;
-use crate::native::machine::{Action, Call, Crash, Frame, Machine, Watch, What};
-use crate::native::play::Player;
+use crate::native::machine::{Crash, NativeCall, NativeFrame, NativeMachine, RecordAction, UsedThing, Watch};
+use crate::native::play::NativePlayer;
 use crate::step::Step;
 
 /// Replays one step, and reports what it does to `watch`; nothing if there is no such step.
@@ -12,7 +12,7 @@ use crate::step::Step;
 ///   that the step called itself.
 ///
 /// Cost: plays from the last checkpoint before it to the end of the step, calls included.
-pub fn at_step(player: &mut Player, step: Step, watch: &mut dyn Watch) -> Result<(), TraceError> {
+pub fn at_step(player: &mut NativePlayer, step: Step, watch: &mut dyn Watch) -> Result<(), TraceError> {
     player.approach(step)?;
     player.play(&mut Visit { step, frame: None, watch, is_over: step == Step::START })?;
     Ok(())
@@ -21,7 +21,7 @@ pub fn at_step(player: &mut Player, step: Step, watch: &mut dyn Watch) -> Result
 /// Calls `look` with the machine right before a step runs; does not call it if there is no such step.
 ///
 /// Cost: plays from the last checkpoint before the step.
-pub fn before_step(player: &mut Player, step: Step, look: impl FnOnce(&Machine)) -> Result<(), TraceError> {
+pub fn before_step(player: &mut NativePlayer, step: Step, look: impl FnOnce(&NativeMachine)) -> Result<(), TraceError> {
     let mut look = Some(look);
     player.approach(step)?;
     player.look_from(step, |machine, frame| {
@@ -32,18 +32,22 @@ pub fn before_step(player: &mut Player, step: Step, look: impl FnOnce(&Machine))
     })
 }
 
-impl Player {
+impl NativePlayer {
     /// Looks at the machine right before each step, from a step on, as long as `look` wants to see more.
     ///
     /// Cost: plays from the nearest place that is known before the step.
-    pub fn look_from(&mut self, step: Step, look: impl FnMut(&Machine, &Frame) -> bool) -> Result<(), TraceError> {
+    pub fn look_from(
+        &mut self,
+        step: Step,
+        look: impl FnMut(&NativeMachine, &NativeFrame) -> bool,
+    ) -> Result<(), TraceError> {
         self.replay_from(step, &mut Looking { look, is_done: false })
     }
 
     /// Looks at the machine right before each step of the run.
     ///
     /// Cost: one pass over the trace.
-    pub fn each_step(&mut self, mut look: impl FnMut(&Machine, &Frame)) -> Result<(), TraceError> {
+    pub fn each_step(&mut self, mut look: impl FnMut(&NativeMachine, &NativeFrame)) -> Result<(), TraceError> {
         self.look_from(Step(1), |machine, frame| {
             look(machine, frame);
             true
@@ -56,8 +60,8 @@ struct Looking<F> {
     is_done: bool,
 }
 
-impl<F: FnMut(&Machine, &Frame) -> bool> Watch for Looking<F> {
-    fn step(&mut self, machine: &Machine) {
+impl<F: FnMut(&NativeMachine, &NativeFrame) -> bool> Watch for Looking<F> {
+    fn step(&mut self, machine: &NativeMachine) {
         if let Some(frame) = machine.frame() {
             self.is_done |= !(self.look)(machine, frame);
         }
@@ -78,7 +82,7 @@ struct Visit<'w> {
 }
 
 impl Visit<'_> {
-    fn is_here(&self, machine: &Machine) -> bool {
+    fn is_here(&self, machine: &NativeMachine) -> bool {
         !self.is_over && self.frame.is_some() && machine.frame().map(|frame| frame.number) == self.frame
     }
 
@@ -88,7 +92,7 @@ impl Visit<'_> {
 }
 
 impl Watch for Visit<'_> {
-    fn step(&mut self, machine: &Machine) {
+    fn step(&mut self, machine: &NativeMachine) {
         if self.is_here(machine) {
             self.is_over = true;
         } else if machine.n_steps == self.step.0 {
@@ -97,61 +101,61 @@ impl Watch for Visit<'_> {
         }
     }
 
-    fn uses(&mut self, user: Step, maker: Step, what: What) {
+    fn uses(&mut self, user: Step, maker: Step, what: UsedThing) {
         if self.is_of(user) {
             self.watch.uses(user, maker, what);
         }
     }
 
-    fn reads(&mut self, machine: &Machine, step: Step, address: u64, bytes: &[u8]) {
+    fn reads(&mut self, machine: &NativeMachine, step: Step, address: u64, bytes: &[u8]) {
         if self.is_of(step) {
             self.watch.reads(machine, step, address, bytes);
         }
     }
 
-    fn writes(&mut self, machine: &Machine, step: Step, address: u64, length: u64) {
+    fn writes(&mut self, machine: &NativeMachine, step: Step, address: u64, length: u64) {
         if self.is_of(step) {
             self.watch.writes(machine, step, address, length);
         }
     }
 
-    fn looks(&mut self, machine: &Machine, step: Step, address: u64, length: u64) {
+    fn looks(&mut self, machine: &NativeMachine, step: Step, address: u64, length: u64) {
         if self.is_of(step) {
             self.watch.looks(machine, step, address, length);
         }
     }
 
-    fn block(&mut self, machine: &Machine) {
+    fn block(&mut self, machine: &NativeMachine) {
         if self.is_here(machine) {
             self.watch.block(machine);
         }
     }
 
-    fn acts(&mut self, machine: &Machine, action: &Action, record: &[u8]) {
+    fn acts(&mut self, machine: &NativeMachine, action: &RecordAction, record: &[u8]) {
         if self.is_here(machine) {
             self.watch.acts(machine, action, record);
         }
     }
 
-    fn called(&mut self, machine: &Machine, call: &Call, arguments: &[Option<u64>], result: Option<u64>) {
+    fn called(&mut self, machine: &NativeMachine, call: &NativeCall, arguments: &[Option<u64>], result: Option<u64>) {
         if self.is_here(machine) {
             self.watch.called(machine, call, arguments, result);
         }
     }
 
-    fn returned(&mut self, machine: &Machine, result: Option<u64>) {
+    fn returned(&mut self, machine: &NativeMachine, result: Option<u64>) {
         if self.is_here(machine) {
             self.watch.returned(machine, result);
         }
     }
 
-    fn crashes(&mut self, machine: &Machine, crash: &Crash) {
+    fn crashes(&mut self, machine: &NativeMachine, crash: &Crash) {
         if self.is_here(machine) {
             self.watch.crashes(machine, crash);
         }
     }
 
-    fn leaves(&mut self, machine: &Machine, is_return: bool) {
+    fn leaves(&mut self, machine: &NativeMachine, is_return: bool) {
         if self.is_here(machine) {
             self.is_over = true;
         } else if !self.is_over
@@ -178,23 +182,29 @@ mod tests {
     struct Told(Vec<String>);
 
     impl Watch for Told {
-        fn step(&mut self, machine: &Machine) {
+        fn step(&mut self, machine: &NativeMachine) {
             self.0.push(format!("step {}", machine.n_steps));
         }
 
-        fn uses(&mut self, user: Step, maker: Step, what: What) {
+        fn uses(&mut self, user: Step, maker: Step, what: UsedThing) {
             self.0.push(format!("{user:?} uses {maker:?} {what:?}"));
         }
 
-        fn block(&mut self, machine: &Machine) {
+        fn block(&mut self, machine: &NativeMachine) {
             self.0.push(format!("block {}", machine.frame().unwrap().block.0));
         }
 
-        fn writes(&mut self, _machine: &Machine, step: Step, _address: u64, length: u64) {
+        fn writes(&mut self, _machine: &NativeMachine, step: Step, _address: u64, length: u64) {
             self.0.push(format!("{step:?} writes {length}"));
         }
 
-        fn called(&mut self, _machine: &Machine, call: &Call, _arguments: &[Option<u64>], _result: Option<u64>) {
+        fn called(
+            &mut self,
+            _machine: &NativeMachine,
+            call: &NativeCall,
+            _arguments: &[Option<u64>],
+            _result: Option<u64>,
+        ) {
             self.0.push(format!("called {}", call.name.as_deref().unwrap_or("?")));
         }
     }

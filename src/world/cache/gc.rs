@@ -12,7 +12,7 @@ use super::{CacheError, Observations};
 
 /// The limits of garbage collection. It removes only hunts that have ended and that no process has open.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Keep {
+pub struct KeepLimits {
     /// Segments (and damaged files that were set aside) that were not written for longer than this are removed.
     pub max_age: Duration,
     /// While the segments take more than this, the one that was not written for the longest time is removed.
@@ -28,18 +28,18 @@ pub struct Freed {
     pub segments: usize,
 }
 
-struct Candidate {
+struct GcCandidate {
     path: PathBuf,
     age: Duration,
     bytes: u64,
 }
 
-pub(super) fn collect(idd_directory: &Path, keep: &Keep, now: SystemTime) -> Result<Freed, CacheError> {
+pub(super) fn collect(idd_directory: &Path, keep: &KeepLimits, now: SystemTime) -> Result<Freed, CacheError> {
     let mut freed = Freed::default();
     let mut candidates = Vec::new();
     for (_, path) in journal::segments(idd_directory)? {
         if let Some(metadata) = metadata(&path)? {
-            candidates.push(Candidate { age: age(&metadata, now), bytes: metadata.len(), path });
+            candidates.push(GcCandidate { age: age(&metadata, now), bytes: metadata.len(), path });
         }
     }
     candidates.sort_by(|one, other| other.age.cmp(&one.age).then_with(|| one.path.cmp(&other.path)));
@@ -162,16 +162,16 @@ fn age(metadata: &Metadata, now: SystemTime) -> Duration {
 
 #[cfg(test)]
 mod tests {
-    use crate::journal::{PlanRecord, Record, Segment};
+    use crate::journal::{JournalSegment, PlanRecord, Record};
 
     use super::*;
 
     const DAY: Duration = Duration::from_secs(86_400);
 
-    fn start(idd: &Path, hunt: &str, age_days: u32, has_ended: bool) -> (Segment, u64) {
+    fn start(idd: &Path, hunt: &str, age_days: u32, has_ended: bool) -> (JournalSegment, u64) {
         let path = journal::segment_path(idd, hunt).unwrap();
         let plan = PlanRecord::new(serde_json::json!({}), "d".to_owned(), 0);
-        let mut segment = Segment::create(&path, &plan).unwrap();
+        let mut segment = JournalSegment::create(&path, &plan).unwrap();
         if has_ended {
             segment.append_durable(&Record::Ended { status: "found".to_owned() }).unwrap();
         }
@@ -204,7 +204,7 @@ mod tests {
         }
         drop(start(idd, "resumable", 99, false));
         let (_running, _) = start(idd, "running", 99, true);
-        let keep = Keep { max_age: DAY * 30, max_bytes: u64::MAX };
+        let keep = KeepLimits { max_age: DAY * 30, max_bytes: u64::MAX };
         assert_eq!(Observations::gc(idd, &keep, now()).unwrap(), Freed { bytes: bytes + n_kept, segments: 1 });
         assert_eq!(hunts(idd), ["recent", "resumable", "running"]);
         for kind in ExplanationKind::ALL {
@@ -221,7 +221,7 @@ mod tests {
         for (hunt, age_days) in [("b", 3), ("a", 1), ("c", 2)] {
             n_bytes = start(idd, hunt, age_days, true).1;
         }
-        let keep = Keep { max_age: DAY * 30, max_bytes: 2 * n_bytes };
+        let keep = KeepLimits { max_age: DAY * 30, max_bytes: 2 * n_bytes };
         assert_eq!(Observations::gc(idd, &keep, now()).unwrap(), Freed { bytes: n_bytes, segments: 1 });
         assert_eq!(hunts(idd), ["a", "c"]);
         assert_eq!(Observations::gc(idd, &keep, now()).unwrap(), Freed::default());
@@ -236,7 +236,7 @@ mod tests {
         fs::create_dir(idd.join("segments")).unwrap();
         fs::write(idd.join("segments").join("a.log.damaged-12"), "123").unwrap();
         fs::write(idd.join("segments").join("a.log.damaged-x"), "123").unwrap();
-        let keep = Keep { max_age: DAY, max_bytes: 0 };
+        let keep = KeepLimits { max_age: DAY, max_bytes: 0 };
         assert_eq!(Observations::gc(idd, &keep, SystemTime::now()).unwrap(), Freed::default());
         let freed = Observations::gc(idd, &keep, SystemTime::now() + 2 * DAY).unwrap();
         assert_eq!(freed, Freed { bytes: 8, segments: 0 });
@@ -247,7 +247,7 @@ mod tests {
     #[test]
     fn nothing_to_remove_is_not_an_error() {
         let directory = tempfile::tempdir().unwrap();
-        let keep = Keep { max_age: DAY, max_bytes: 0 };
+        let keep = KeepLimits { max_age: DAY, max_bytes: 0 };
         assert_eq!(Observations::gc(directory.path(), &keep, now()).unwrap(), Freed::default());
     }
 }

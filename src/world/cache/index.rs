@@ -7,15 +7,15 @@ use std::{fs, io};
 
 use crate::files::own;
 use crate::journal;
-use crate::journal::{Damage, FileLock, Location, Reader, Record};
+use crate::journal::{Damage, FileLock, Record, RecordLocation, SegmentReader};
 
-use super::{CacheError, Event, Key, MemoryCache, Position, ResultCache, SledCache};
+use super::{CacheError, CacheEvent, IndexPosition, Key, MemoryCache, ResultCache, SledCache};
 
 /// Entries are added in batches of this size, so that a long segment is not held in memory.
 const BATCH_ENTRIES: usize = 512;
 
 /// An index, with the lock on it.
-pub(super) struct Index {
+pub(super) struct CacheIndex {
     // Dropped before the lock is released.
     pub(super) cache: Box<dyn ResultCache>,
     lock: Option<FileLock>,
@@ -36,46 +36,46 @@ pub(super) fn lock(idd_directory: &Path) -> Result<Option<FileLock>, CacheError>
     file.and_then(FileLock::try_new).map_err(CacheError::io("lock", &path))
 }
 
-impl Index {
+impl CacheIndex {
     /// Opens the stored index if possible, else one in memory; neither is filled yet.
-    pub(super) fn open(idd_directory: &Path, events: &mut Vec<Event>) -> Result<Self, CacheError> {
+    pub(super) fn open(idd_directory: &Path, events: &mut Vec<CacheEvent>) -> Result<Self, CacheError> {
         let lock = match lock(idd_directory) {
             Ok(Some(lock)) => lock,
-            Ok(None) => return Ok(Self::in_memory(events, Event::IndexBusy)),
-            Err(error) => return Ok(Self::in_memory(events, Event::IndexLost { reason: reason(&error) })),
+            Ok(None) => return Ok(Self::in_memory(events, CacheEvent::IndexBusy)),
+            Err(error) => return Ok(Self::in_memory(events, CacheEvent::IndexLost { reason: reason(&error) })),
         };
         match open_current(idd_directory) {
             Ok(cache) => Ok(Self { cache: Box::new(cache), lock: Some(lock) }),
-            Err(CacheError::Busy) => Ok(Self::in_memory(events, Event::IndexBusy)),
+            Err(CacheError::Busy) => Ok(Self::in_memory(events, CacheEvent::IndexBusy)),
             Err(error @ CacheError::Journal(_)) => Err(error),
             Err(error) => Ok(Self::replace(idd_directory, lock, &reason(&error), events)),
         }
     }
 
-    fn in_memory(events: &mut Vec<Event>, event: Event) -> Self {
+    fn in_memory(events: &mut Vec<CacheEvent>, event: CacheEvent) -> Self {
         events.push(event);
         Self { cache: Box::new(MemoryCache::default()), lock: None }
     }
 
     /// Replaces an index that failed; the new one is empty.
-    pub(super) fn give_up(&mut self, idd_directory: &Path, reason: &str, events: &mut Vec<Event>) {
+    pub(super) fn give_up(&mut self, idd_directory: &Path, reason: &str, events: &mut Vec<CacheEvent>) {
         self.cache = Box::new(MemoryCache::default());
         *self = match self.lock.take() {
             Some(lock) => Self::replace(idd_directory, lock, reason, events),
-            None => Self::in_memory(events, Event::IndexLost { reason: reason.to_owned() }),
+            None => Self::in_memory(events, CacheEvent::IndexLost { reason: reason.to_owned() }),
         };
     }
 
     /// Sets the stored index aside and creates another. If that fails too, the reason is not in the index (a full disk,
     /// for example): the old one is restored, and this process uses an index in memory.
-    fn replace(idd_directory: &Path, lock: FileLock, reason: &str, events: &mut Vec<Event>) -> Self {
+    fn replace(idd_directory: &Path, lock: FileLock, reason: &str, events: &mut Vec<CacheEvent>) -> Self {
         let directory = directory(idd_directory);
-        let lost = || Event::IndexLost { reason: reason.to_owned() };
+        let lost = || CacheEvent::IndexLost { reason: reason.to_owned() };
         let Ok(kept) = set_aside(&directory) else {
             return Self::in_memory(events, lost());
         };
         if let Ok(cache) = SledCache::open(&directory) {
-            events.push(Event::IndexRebuilt { kept, reason: reason.to_owned() });
+            events.push(CacheEvent::IndexRebuilt { kept, reason: reason.to_owned() });
             return Self { cache: Box::new(cache), lock: Some(lock) };
         }
         // Best effort: the next process checks the result.
@@ -122,10 +122,10 @@ pub(super) fn take_in(cache: &mut dyn ResultCache, hunt: &str, path: &Path) -> R
     }
     if !is_end_of_line(path, length, position.offset) {
         // A crash of the machine removed the end of the segment. Old entries are rejected when they are read.
-        position = Position::default();
+        position = IndexPosition::default();
     }
-    let mut reader = Reader::open(path, position.offset)?;
-    let mut entries: Vec<(Key, Location)> = Vec::new();
+    let mut reader = SegmentReader::open(path, position.offset)?;
+    let mut entries: Vec<(Key, RecordLocation)> = Vec::new();
     while let Some((location, record)) = reader.next_record()? {
         match record {
             Record::Observed { key, product, .. } => {

@@ -62,7 +62,7 @@ pub struct KeyParts {
 impl KeyParts {
     /// The key.
     pub fn digest(&self) -> Key {
-        let mut fields = Fields::new("key");
+        let mut fields = KeyFields::new("key");
         fields.number(KEY_VERSION);
         fields.bytes(self.tree.0.as_bytes());
         fields.optional(self.exposed_commit.as_ref().map(|commit| commit.0.as_bytes()));
@@ -85,7 +85,7 @@ pub struct ProductParts {
 impl ProductParts {
     /// The key.
     pub fn digest(&self) -> Key {
-        let mut fields = Fields::new("product");
+        let mut fields = KeyFields::new("product");
         fields.number(KEY_VERSION);
         fields.bytes(&self.product);
         fields.optional(self.exposed_commit.as_ref().map(|commit| commit.0.as_bytes()));
@@ -171,7 +171,7 @@ impl ProbePlan {
             platform,
             is_home_isolated,
         } = self;
-        let mut fields = Fields::new("plan");
+        let mut fields = KeyFields::new("plan");
         fields.number(KEY_VERSION);
         let has = |command: &Option<CommandParts>| u64::from(command.is_some());
         let has_artifacts = u64::from(!artifacts.is_empty());
@@ -201,11 +201,11 @@ impl ProbePlan {
 }
 
 /// A digest of fields, each after its length and each list after its count: no two lists of parts collide.
-struct Fields {
+struct KeyFields {
     sha256: Sha256,
 }
 
-impl Fields {
+impl KeyFields {
     fn new(kind: &str) -> Self {
         let mut fields = Self { sha256: Sha256::new() };
         fields.bytes(b"git-idd");

@@ -2,25 +2,30 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use crate::journal::Location;
+use crate::journal::RecordLocation;
 
-use super::{CacheError, Entry, Key, Position, ResultCache};
+use super::{CacheEntry, CacheError, IndexPosition, Key, ResultCache};
 
 /// An index in memory; about 100 bytes for each observation.
 #[derive(Debug, Clone, Default)]
 pub struct MemoryCache {
-    entries: HashMap<Key, Vec<Entry>>,
-    positions: BTreeMap<String, Position>,
+    entries: HashMap<Key, Vec<CacheEntry>>,
+    positions: BTreeMap<String, IndexPosition>,
 }
 
 impl ResultCache for MemoryCache {
-    fn get(&self, key: &Key) -> Result<Vec<Entry>, CacheError> {
+    fn get(&self, key: &Key) -> Result<Vec<CacheEntry>, CacheError> {
         Ok(self.entries.get(key).cloned().unwrap_or_default())
     }
 
-    fn put(&mut self, hunt: &str, entries: &[(Key, Location)], position: Position) -> Result<(), CacheError> {
+    fn put(
+        &mut self,
+        hunt: &str,
+        entries: &[(Key, RecordLocation)],
+        position: IndexPosition,
+    ) -> Result<(), CacheError> {
         for (key, location) in entries {
-            let entry = Entry { hunt: hunt.to_owned(), location: *location };
+            let entry = CacheEntry { hunt: hunt.to_owned(), location: *location };
             let known = self.entries.entry(*key).or_default();
             // As in the stored index, a segment has only one entry at an offset.
             known.retain(|other| (&other.hunt, other.location.offset) != (&entry.hunt, location.offset));
@@ -30,7 +35,7 @@ impl ResultCache for MemoryCache {
         Ok(())
     }
 
-    fn position(&self, hunt: &str) -> Result<Position, CacheError> {
+    fn position(&self, hunt: &str) -> Result<IndexPosition, CacheError> {
         Ok(self.positions.get(hunt).copied().unwrap_or_default())
     }
 

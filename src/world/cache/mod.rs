@@ -20,27 +20,28 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 pub use self::sled::SledCache;
-pub use gc::{Freed, Keep};
+pub use gc::{Freed, KeepLimits};
 pub use key::{CommandParts, InvalidKey, Key, KeyParts, ProbePlan, ProductParts};
 pub use memory::MemoryCache;
 pub use observations::Observations;
 use thiserror::Error;
 pub use want::Want;
 
-use crate::journal::{JournalError, Location};
+use crate::journal::{JournalError, RecordLocation};
 
 /// An index over segments.
 ///
-/// New entries count at once. They are durable at some later time, together with their [`Position`].
+/// New entries count at once. They are durable at some later time, together with their [`IndexPosition`].
 pub trait ResultCache: Send {
     /// The places of the observations of `key`, in no particular order, each once.
-    fn get(&self, key: &Key) -> Result<Vec<Entry>, CacheError>;
+    fn get(&self, key: &Key) -> Result<Vec<CacheEntry>, CacheError>;
 
     /// Adds entries of the segment of `hunt` and moves its position, both or neither.
-    fn put(&mut self, hunt: &str, entries: &[(Key, Location)], position: Position) -> Result<(), CacheError>;
+    fn put(&mut self, hunt: &str, entries: &[(Key, RecordLocation)], position: IndexPosition)
+    -> Result<(), CacheError>;
 
     /// The end of the indexed part of the segment of `hunt`; the start for an unknown one.
-    fn position(&self, hunt: &str) -> Result<Position, CacheError>;
+    fn position(&self, hunt: &str) -> Result<IndexPosition, CacheError>;
 
     /// The hunts that have a position, in the order of their ids.
     fn hunts(&self) -> Result<Vec<String>, CacheError>;
@@ -51,16 +52,16 @@ pub trait ResultCache: Send {
 
 /// The place of one observation.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Entry {
+pub struct CacheEntry {
     /// The hunt that made it.
     pub hunt: String,
     /// Its record in the segment of that hunt.
-    pub location: Location,
+    pub location: RecordLocation,
 }
 
 /// The end of the indexed part of a segment.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Position {
+pub struct IndexPosition {
     /// The end of the last indexed record, in bytes.
     pub offset: u64,
     /// Incremental observations before this byte are void.
@@ -104,7 +105,7 @@ impl CacheError {
 
 /// A message for the user about the cache. None of them changes an answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Event {
+pub enum CacheEvent {
     /// Another process has the index; this one uses the segments.
     IndexBusy,
     /// The index was damaged, or has another format, and was rebuilt from the segments.

@@ -6,34 +6,34 @@ use std::sync::Arc;
 use std::time::SystemTime;
 
 use crate::journal;
-use crate::journal::{DamageKind, Record, Segment};
-use crate::process::executions::Executions;
-use crate::tools::{Change, Tools};
+use crate::journal::{DamageKind, JournalSegment, Record};
+use crate::process::executions::ExecutedPrograms;
+use crate::tools::{HuntTools, ProgramChange};
 use idd_base::outcome::Observation;
 
-use super::index::Index;
-use super::{CacheError, Entry, Event, Freed, Keep, Key, Position, ResultCache, Want, gc, index};
+use super::index::CacheIndex;
+use super::{CacheEntry, CacheError, CacheEvent, Freed, IndexPosition, KeepLimits, Key, ResultCache, Want, gc, index};
 
 /// All observations recorded in a repository, by key.
 pub struct Observations {
     idd_directory: PathBuf,
-    index: Index,
-    events: Vec<Event>,
+    index: CacheIndex,
+    events: Vec<CacheEvent>,
     /// Segments that were reported to the user.
     reported: HashSet<PathBuf>,
     /// Decides which observations were made with the present programs; without it all count.
-    tools: Option<Tools>,
+    tools: Option<HuntTools>,
     /// Observations that do not count because a program changed.
-    refused: BTreeMap<Key, Change>,
+    refused: BTreeMap<Key, ProgramChange>,
 }
 
 impl Observations {
     /// Opens and indexes all segments in `idd_directory`; also returns events.
     ///
     /// Cost: reads the parts of the segments that the index does not have yet.
-    pub fn open(idd_directory: &Path) -> Result<(Self, Vec<Event>), CacheError> {
+    pub fn open(idd_directory: &Path) -> Result<(Self, Vec<CacheEvent>), CacheError> {
         let mut events = Vec::new();
-        let index = Index::open(idd_directory, &mut events)?;
+        let index = CacheIndex::open(idd_directory, &mut events)?;
         let mut observations = Self {
             idd_directory: idd_directory.to_owned(),
             index,
@@ -48,23 +48,23 @@ impl Observations {
     }
 
     /// From now on, only observations count that were made with the programs that these tools find now.
-    pub fn use_tools(&mut self, tools: Tools) {
+    pub fn use_tools(&mut self, tools: HuntTools) {
         self.tools = Some(tools);
     }
 
     /// The name of the set of all programs that were executed so far; `None` if unknown.
     pub fn toolset(&mut self) -> Option<String> {
-        self.tools.as_mut().and_then(Tools::current)
+        self.tools.as_mut().and_then(HuntTools::current)
     }
 
     /// The place where commands record the programs that they execute; `None` if it is not needed.
-    pub fn executions(&self) -> Option<Arc<Executions>> {
-        self.tools.as_ref().map(Tools::executions)
+    pub fn executions(&self) -> Option<Arc<ExecutedPrograms>> {
+        self.tools.as_ref().map(HuntTools::executions)
     }
 
     /// Whether a command of this hunt has executed git, or may have.
     pub fn has_git(&self) -> bool {
-        self.tools.as_ref().is_some_and(Tools::has_git)
+        self.tools.as_ref().is_some_and(HuntTools::has_git)
     }
 
     /// The first of these names that is that of a program which a command of this hunt has executed.
@@ -73,7 +73,7 @@ impl Observations {
     }
 
     /// Observations that do not count because a program changed since.
-    pub fn refused(&self) -> &BTreeMap<Key, Change> {
+    pub fn refused(&self) -> &BTreeMap<Key, ProgramChange> {
         &self.refused
     }
 
@@ -105,7 +105,7 @@ impl Observations {
         }
         let mut entries = self.with_index(|cache| cache.get(key)).ok()?;
         entries.sort_unstable();
-        let mut seen: Vec<(Entry, Observation)> = Vec::new();
+        let mut seen: Vec<(CacheEntry, Observation)> = Vec::new();
         for entry in entries {
             if let Some((observation, toolset)) = self.read(key, &entry)
                 && self.change(toolset.as_deref()).is_none()
@@ -124,30 +124,30 @@ impl Observations {
     /// Indexes the new records of `segment`; call it after an observation was appended.
     ///
     /// Optional: a lookup that misses does the same.
-    pub fn record(&mut self, segment: &Segment) {
+    pub fn record(&mut self, segment: &JournalSegment) {
         self.take_in(segment.hunt(), segment.path());
     }
 
     /// Makes all previous incremental observations of this hunt void, in the journal and for every process.
     ///
     /// Clean ones and later ones still count.
-    pub fn void_incremental(&mut self, segment: &mut Segment) -> Result<(), CacheError> {
+    pub fn void_incremental(&mut self, segment: &mut JournalSegment) -> Result<(), CacheError> {
         self.void(segment, &Record::Voided)
     }
 
     /// Makes all previous observations of this hunt void; compare [`void_incremental`](Self::void_incremental).
-    pub fn void_all(&mut self, segment: &mut Segment) -> Result<(), CacheError> {
+    pub fn void_all(&mut self, segment: &mut JournalSegment) -> Result<(), CacheError> {
         self.void(segment, &Record::VoidedAll)
     }
 
-    fn void(&mut self, segment: &mut Segment, record: &Record) -> Result<(), CacheError> {
+    fn void(&mut self, segment: &mut JournalSegment, record: &Record) -> Result<(), CacheError> {
         segment.append_durable(record)?;
         let hunt = segment.hunt();
         self.with_index(|cache| index::take_in(cache, hunt, segment.path()).map(drop))
     }
 
     /// The events since `open`, or since the last call.
-    pub fn take_events(&mut self) -> Vec<Event> {
+    pub fn take_events(&mut self) -> Vec<CacheEvent> {
         std::mem::take(&mut self.events)
     }
 
@@ -157,10 +157,10 @@ impl Observations {
         let _ = self.with_index(|cache| cache.flush());
     }
 
-    /// Removes segments of ended hunts beyond the limits of `keep`, and rebuilds the index; see [`Keep`].
+    /// Removes segments of ended hunts beyond the limits of `keep`, and rebuilds the index; see [`KeepLimits`].
     ///
     /// - `now`: the time from which the age of a segment is computed.
-    pub fn gc(idd_directory: &Path, keep: &Keep, now: SystemTime) -> Result<Freed, CacheError> {
+    pub fn gc(idd_directory: &Path, keep: &KeepLimits, now: SystemTime) -> Result<Freed, CacheError> {
         gc::collect(idd_directory, keep, now)
     }
 
@@ -191,14 +191,14 @@ impl Observations {
     }
 
     /// Why an observation with this set of programs does not count; `None` if it counts.
-    fn change(&mut self, toolset: Option<&str>) -> Option<Change> {
+    fn change(&mut self, toolset: Option<&str>) -> Option<ProgramChange> {
         let tools = self.tools.as_mut()?;
         // An empty name belongs to no set.
         tools.change(toolset.unwrap_or_default())
     }
 
     /// The observation at `entry` and the name of its set of programs, if there is one and it has this key.
-    fn read(&self, key: &Key, entry: &Entry) -> Option<(Observation, Option<String>)> {
+    fn read(&self, key: &Key, entry: &CacheEntry) -> Option<(Observation, Option<String>)> {
         let path = journal::segment_path(&self.idd_directory, &entry.hunt).ok()?;
         match journal::read_at(&path, entry.location) {
             Ok(Some(Record::Observed { key: recorded, product, toolset, observation, .. }))
@@ -212,13 +212,13 @@ impl Observations {
     }
 
     /// Whether the observation at `entry` was voided, perhaps by another process a moment ago.
-    fn is_void(&mut self, entry: &Entry, is_clean: bool) -> bool {
+    fn is_void(&mut self, entry: &CacheEntry, is_clean: bool) -> bool {
         let Ok(path) = journal::segment_path(&self.idd_directory, &entry.hunt) else {
             return true;
         };
         self.take_in(&entry.hunt, &path);
-        let of_incremental = |position: Position| if is_clean { 0 } else { position.void_before };
-        let end = |position: Position| position.all_void_before.max(of_incremental(position));
+        let of_incremental = |position: IndexPosition| if is_clean { 0 } else { position.void_before };
+        let end = |position: IndexPosition| position.all_void_before.max(of_incremental(position));
         self.with_index(|cache| cache.position(&entry.hunt)).is_ok_and(|position| entry.location.offset < end(position))
     }
 
@@ -234,7 +234,7 @@ impl Observations {
             // A torn line is being written, or its writer was killed; it was never durable.
             Ok(Some(damage)) if damage.kind != DamageKind::Torn => {
                 if self.reported.insert(path.to_owned()) {
-                    self.events.push(Event::SegmentDamaged { path: path.to_owned(), offset: damage.offset });
+                    self.events.push(CacheEvent::SegmentDamaged { path: path.to_owned(), offset: damage.offset });
                 }
             }
             Ok(_) => {}
@@ -246,7 +246,7 @@ impl Observations {
     fn skip(&mut self, path: PathBuf, error: &CacheError) {
         if self.reported.insert(path.clone()) {
             let cause = std::error::Error::source(error).map(|source| format!(": {source}")).unwrap_or_default();
-            self.events.push(Event::SegmentSkipped { path, reason: format!("{error}{cause}") });
+            self.events.push(CacheEvent::SegmentSkipped { path, reason: format!("{error}{cause}") });
         }
     }
 

@@ -16,9 +16,9 @@ use std::{panic, thread};
 
 use sled::{Batch, Db, Mode};
 
-use crate::journal::Location;
+use crate::journal::RecordLocation;
 
-use super::{CacheError, Entry, Key, Position, ResultCache};
+use super::{CacheEntry, CacheError, IndexPosition, Key, ResultCache};
 
 const FORMAT_KEY: &[u8] = b"f";
 const FORMAT: &[u8] = b"git-idd index 2";
@@ -69,34 +69,39 @@ impl SledCache {
 }
 
 impl ResultCache for SledCache {
-    fn get(&self, key: &Key) -> Result<Vec<Entry>, CacheError> {
+    fn get(&self, key: &Key) -> Result<Vec<CacheEntry>, CacheError> {
         let prefix = [b"e", &key.0[..]].concat();
         let pairs = self.with(|db| db.scan_prefix(&prefix).collect::<sled::Result<Vec<_>>>())?;
         pairs.iter().map(|(name, value)| entry(&name[prefix.len()..], value).ok_or_else(foreign)).collect()
     }
 
-    fn put(&mut self, hunt: &str, entries: &[(Key, Location)], position: Position) -> Result<(), CacheError> {
+    fn put(
+        &mut self,
+        hunt: &str,
+        entries: &[(Key, RecordLocation)],
+        position: IndexPosition,
+    ) -> Result<(), CacheError> {
         let mut batch = Batch::default();
         for (key, location) in entries {
             let name = [b"e", &key.0[..], hunt.as_bytes(), b"\0", &location.offset.to_be_bytes()].concat();
             batch.insert(name, &location.length.to_be_bytes());
         }
-        let Position { offset, void_before, all_void_before } = position;
+        let IndexPosition { offset, void_before, all_void_before } = position;
         let value = [offset, void_before, all_void_before].map(u64::to_be_bytes).concat();
         batch.insert([b"p", hunt.as_bytes()].concat(), value);
         self.with(|db| db.apply_batch(batch))
     }
 
-    fn position(&self, hunt: &str) -> Result<Position, CacheError> {
+    fn position(&self, hunt: &str) -> Result<IndexPosition, CacheError> {
         match self.with(|db| db.get([b"p", hunt.as_bytes()].concat()))? {
             Some(value) => {
                 let numbers: Option<Vec<u64>> = value.chunks(8).map(number).collect();
                 let [offset, void_before, all_void_before] = numbers.ok_or_else(foreign)?[..] else {
                     return Err(foreign());
                 };
-                Ok(Position { offset, void_before, all_void_before })
+                Ok(IndexPosition { offset, void_before, all_void_before })
             }
-            None => Ok(Position::default()),
+            None => Ok(IndexPosition::default()),
         }
     }
 
@@ -121,10 +126,10 @@ impl Drop for SledCache {
     }
 }
 
-fn entry(name: &[u8], value: &[u8]) -> Option<Entry> {
+fn entry(name: &[u8], value: &[u8]) -> Option<CacheEntry> {
     let (name, offset) = name.split_at_checked(name.len().checked_sub(8)?)?;
     let hunt = String::from_utf8(name.strip_suffix(b"\0")?.to_vec()).ok()?;
-    Some(Entry { hunt, location: Location { offset: number(offset)?, length: number(value)? } })
+    Some(CacheEntry { hunt, location: RecordLocation { offset: number(offset)?, length: number(value)? } })
 }
 
 fn number(bytes: &[u8]) -> Option<u64> {
@@ -191,12 +196,12 @@ mod tests {
 
     use super::*;
 
-    type Put = (String, Vec<(Key, Location)>, Position);
+    type Put = (String, Vec<(Key, RecordLocation)>, IndexPosition);
 
     fn any_put() -> impl Strategy<Value = Put> {
-        let location = (0..9_u64, 1..9_u64).prop_map(|(offset, length)| Location { offset, length });
+        let location = (0..9_u64, 1..9_u64).prop_map(|(offset, length)| RecordLocation { offset, length });
         let entries = proptest::collection::vec(((0..3_u8).prop_map(|n| Key([n; 32])), location), 0..6);
-        let position = any::<(u64, u64, u64)>().prop_map(|(offset, void_before, all_void_before)| Position {
+        let position = any::<(u64, u64, u64)>().prop_map(|(offset, void_before, all_void_before)| IndexPosition {
             offset,
             void_before,
             all_void_before,

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 /// A command of a compiler driver, as far as the instrumentation needs it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Job {
+pub enum CompilerJob {
     /// A command that is not instrumented: queries, preprocessing, assembler, other languages, probes of `configure`.
     Other,
     /// Compiles, links, or both.
@@ -15,14 +15,14 @@ pub enum Job {
 
 /// The language of a source that can be instrumented.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Language {
+pub enum CompiledLanguage {
     /// C.
     C,
     /// C++.
     Cplusplus,
 }
 
-impl Language {
+impl CompiledLanguage {
     /// The compiler's name of the language, for `-x`.
     pub fn name(self) -> &'static str {
         match self {
@@ -47,7 +47,7 @@ pub struct Build {
     /// Positions of the sources among the arguments.
     pub sources: Vec<usize>,
     /// The language of each source.
-    pub languages: Vec<Language>,
+    pub languages: Vec<CompiledLanguage>,
     /// `-o`.
     pub output: Option<OsString>,
     /// Whether it stops before linking.
@@ -109,12 +109,12 @@ const NOTHING_BUILT: [&str; 10] =
 /// Parts of paths in which build systems test the compiler.
 const PROBE_PLACES: [&str; 5] = ["CMakeScratch", "CMakeTmp", "CompilerIdC", "meson-private", "conftest"];
 
-impl Job {
+impl CompilerJob {
     /// Reads the arguments without the program's name, with response files expanded.
     ///
     /// - `directory`: the working directory.
     /// - `compiler`: the language of the compiler.
-    pub fn read(words: &[OsString], directory: &Path, compiler: Language) -> Self {
+    pub fn read(words: &[OsString], directory: &Path, compiler: CompiledLanguage) -> Self {
         if is_probe(directory) {
             return Self::Other;
         }
@@ -160,9 +160,9 @@ impl Job {
                         return Self::Other;
                     }
                     let source = match language.as_ref().and_then(|language| language.to_str()) {
-                        None | Some("none") => Language::of(word, compiler),
-                        Some("c") => Some(Language::C),
-                        Some("c++") => Some(Language::Cplusplus),
+                        None | Some("none") => CompiledLanguage::of(word, compiler),
+                        Some("c") => Some(CompiledLanguage::C),
+                        Some("c++") => Some(CompiledLanguage::Cplusplus),
                         Some(_) => None,
                     };
                     if let Some(source) = source {
@@ -276,15 +276,15 @@ pub fn words_of(content: &[u8]) -> Vec<OsString> {
 mod tests {
     use super::*;
 
-    fn read(line: &str) -> Job {
-        Job::read(&words_of(line.as_bytes()), Path::new("/work"), Language::C)
+    fn read(line: &str) -> CompilerJob {
+        CompilerJob::read(&words_of(line.as_bytes()), Path::new("/work"), CompiledLanguage::C)
     }
 
     #[track_caller]
     fn build(line: &str) -> Build {
         match read(line) {
-            Job::Build(build) => build,
-            Job::Other => panic!("{line} builds nothing"),
+            CompilerJob::Build(build) => build,
+            CompilerJob::Other => panic!("{line} builds nothing"),
         }
     }
 
@@ -301,11 +301,15 @@ mod tests {
             "",
             "-c a.c b.c -o c.o",
         ] {
-            assert_eq!(read(line), Job::Other, "{line}");
+            assert_eq!(read(line), CompilerJob::Other, "{line}");
         }
         assert_eq!(
-            Job::read(&["-c".into(), "a.c".into()], Path::new("/b/CMakeFiles/CMakeScratch/x"), Language::C),
-            Job::Other
+            CompilerJob::read(
+                &["-c".into(), "a.c".into()],
+                Path::new("/b/CMakeFiles/CMakeScratch/x"),
+                CompiledLanguage::C
+            ),
+            CompilerJob::Other
         );
     }
 
@@ -324,16 +328,16 @@ mod tests {
 
     #[test]
     fn the_language_is_that_of_the_extension_of_the_option_and_of_the_compiler() {
-        use Language::{C, Cplusplus};
+        use CompiledLanguage::{C, Cplusplus};
         assert_eq!(
             build("-o p a.c b.cpp c.cc d.cxx e.C f.o").languages,
             [C, Cplusplus, Cplusplus, Cplusplus, Cplusplus]
         );
         assert_eq!(build("-c -x c++ a.c").languages, [Cplusplus]);
         assert_eq!(build("-xc a.cpp -x none b.cpp").languages, [C, Cplusplus]);
-        assert_eq!(read("-x c++-header a.h -o a.pch"), Job::Other);
+        assert_eq!(read("-x c++-header a.h -o a.pch"), CompilerJob::Other);
         let words = words_of(b"-c a.c");
-        let Job::Build(build) = Job::read(&words, Path::new("/work"), Cplusplus) else { panic!() };
+        let CompilerJob::Build(build) = CompilerJob::read(&words, Path::new("/work"), Cplusplus) else { panic!() };
         assert_eq!(build.languages, [Cplusplus]);
     }
 

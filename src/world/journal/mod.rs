@@ -1,9 +1,9 @@
 //! The journal: the append-only record of a hunt, and the only truth about it.
 //!
-//! Every hunt owns one [`Segment`] `idd/segments/<hunt id>.log` in the common git directory. A segment is a text file
+//! Every hunt owns one [`JournalSegment`] `idd/segments/<hunt id>.log` in the common git directory. A segment is a text file
 //! with one [`Record`] in each line, each with its own checksum. One process at a time writes it, and holds an advisory
 //! lock on it. Other processes can read it at the same time: as a whole with [`read()`], record by record with
-//! [`Reader`], as it grows with [`Tail`]. [`Replay`] finds the unfinished work of a killed hunt.
+//! [`SegmentReader`]. [`Replay`] finds the unfinished work of a killed hunt.
 //!
 //! This order makes a kill harmless: [`Record::Intent`], then the run, then [`Record::Observed`] made durable, then
 //! [`Record::Consumed`]. The journal knows no searches and verdicts; it stores observations.
@@ -21,12 +21,12 @@ use std::{fs, io};
 
 pub use line::DamageKind;
 pub use lock::FileLock;
-pub use read::{Damage, Location, Read, Reader, Tail, read, read_at};
+pub use read::{Damage, ReadSegment, RecordLocation, SegmentReader, read, read_at};
 pub use record::{
     AboutRecord, AnswerRecord, AskedRecord, BoundRecord, FORMAT_VERSION, PlanRecord, Record, UntilRecord,
 };
-pub use replay::{OpenIntent, ProcessGroup, Replay};
-pub use segment::{Cut, Segment};
+pub use replay::{OpenIntent, RecordedProcessGroup, Replay};
+pub use segment::{CutTail, JournalSegment};
 use thiserror::Error;
 
 /// Why the journal cannot be written or read.

@@ -12,14 +12,14 @@ use super::{JournalError, line};
 
 /// The place of a record in its segment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct Location {
+pub struct RecordLocation {
     /// Its first byte, from 0.
     pub offset: u64,
     /// Its length in bytes, LF included.
     pub length: u64,
 }
 
-impl Location {
+impl RecordLocation {
     /// The offset after the record.
     pub fn end(self) -> u64 {
         self.offset.saturating_add(self.length)
@@ -37,7 +37,7 @@ pub struct Damage {
 
 /// All of a segment, see [`read()`].
 #[derive(Debug, Clone, PartialEq)]
-pub struct Read {
+pub struct ReadSegment {
     /// The records before the damage, in the order written; the first is the plan.
     pub records: Vec<Record>,
     /// Their size in bytes.
@@ -48,18 +48,18 @@ pub struct Read {
 
 /// Reads a whole segment up to the first damaged line.
 ///
-/// All outputs are in memory: use [`Reader`] and [`super::Replay`] for segments of any size.
-pub fn read(path: &Path) -> Result<Read, JournalError> {
-    let mut reader = Reader::open(path, 0)?;
+/// All outputs are in memory: use [`SegmentReader`] and [`super::Replay`] for segments of any size.
+pub fn read(path: &Path) -> Result<ReadSegment, JournalError> {
+    let mut reader = SegmentReader::open(path, 0)?;
     let mut records = Vec::new();
     while let Some((_, record)) = reader.next_record()? {
         records.push(record);
     }
-    Ok(Read { records, valid_bytes: reader.offset(), damage: reader.damage() })
+    Ok(ReadSegment { records, valid_bytes: reader.offset(), damage: reader.damage() })
 }
 
 /// Reads the record at `location`; `None` if there is no file or no intact record.
-pub fn read_at(path: &Path, location: Location) -> Result<Option<Record>, JournalError> {
+pub fn read_at(path: &Path, location: RecordLocation) -> Result<Option<Record>, JournalError> {
     let Some(length) = usize::try_from(location.length).ok().filter(|_| location.length <= MAX_LINE_BYTES) else {
         return Ok(None);
     };
@@ -76,14 +76,14 @@ pub fn read_at(path: &Path, location: Location) -> Result<Option<Record>, Journa
 
 /// Reads a segment record by record.
 #[derive(Debug)]
-pub struct Reader {
+pub struct SegmentReader {
     path: PathBuf,
     input: BufReader<File>,
     offset: u64,
     damage: Option<Damage>,
 }
 
-impl Reader {
+impl SegmentReader {
     /// Opens the segment at `offset`, which is 0 or the end of a record read earlier.
     pub fn open(path: &Path, offset: u64) -> Result<Self, JournalError> {
         let mut file = File::open(path).map_err(JournalError::io("open the journal", path))?;
@@ -94,7 +94,7 @@ impl Reader {
     /// The next record, or `None` at the end of the file or at damage.
     ///
     /// Errors: [`JournalError::Version`] at the first record of a segment in another format.
-    pub fn next_record(&mut self) -> Result<Option<(Location, Record)>, JournalError> {
+    pub fn next_record(&mut self) -> Result<Option<(RecordLocation, Record)>, JournalError> {
         if self.damage.is_some() {
             return Ok(None);
         }
@@ -110,7 +110,7 @@ impl Reader {
         };
         match self.decode(line)? {
             Ok(record) => {
-                let location = Location { offset: self.offset, length };
+                let location = RecordLocation { offset: self.offset, length };
                 self.offset = location.end();
                 Ok(Some((location, record)))
             }
@@ -146,41 +146,6 @@ impl Reader {
     /// The damage that stopped the reader.
     pub fn damage(&self) -> Option<Damage> {
         self.damage
-    }
-}
-
-/// Follows a segment while another process appends to it.
-#[derive(Debug)]
-pub struct Tail {
-    path: PathBuf,
-    offset: u64,
-}
-
-impl Tail {
-    /// Follows the segment from `offset` on: 0 or the end of an earlier record.
-    pub fn new(path: &Path, offset: u64) -> Self {
-        Self { path: path.to_owned(), offset }
-    }
-
-    /// The complete records since the last call, in the order written.
-    ///
-    /// A last line without an end, or a damaged one, is left for the next call: its writer may cut it off.
-    pub fn poll(&mut self) -> Result<Vec<(Location, Record)>, JournalError> {
-        let length = self.path.metadata().map_err(JournalError::io("examine the journal", &self.path))?.len();
-        // The writer removed a record that it could not make durable.
-        self.offset = self.offset.min(length);
-        let mut reader = Reader::open(&self.path, self.offset)?;
-        let mut added = Vec::new();
-        while let Some(next) = reader.next_record()? {
-            added.push(next);
-        }
-        self.offset = reader.offset();
-        Ok(added)
-    }
-
-    /// The end of the last record that was read, in bytes from the start of the file.
-    pub fn offset(&self) -> u64 {
-        self.offset
     }
 }
 
@@ -269,40 +234,10 @@ mod tests {
         fs::write(&path, bytes_of(&[plan(), note("one")])).unwrap();
         let offset = line::encode(&plan()).len() as u64;
         let length = line::encode(&note("one")).len() as u64;
-        assert_eq!(read_at(&path, Location { offset, length }).unwrap(), Some(note("one")));
+        assert_eq!(read_at(&path, RecordLocation { offset, length }).unwrap(), Some(note("one")));
         for (offset, length) in [(offset + 1, length), (offset, length - 1), (offset, length + 1), (0, u64::MAX)] {
-            assert_eq!(read_at(&path, Location { offset, length }).unwrap(), None);
+            assert_eq!(read_at(&path, RecordLocation { offset, length }).unwrap(), None);
         }
-        assert_eq!(read_at(&directory.path().join("b.log"), Location { offset, length }).unwrap(), None);
-    }
-
-    #[test]
-    fn a_tail_gives_each_record_once_and_waits_for_the_end_of_a_line() {
-        let directory = tempfile::tempdir().unwrap();
-        let path = directory.path().join("a.log");
-        let records = [plan(), note("one"), note("two")];
-        let bytes = bytes_of(&records);
-        fs::write(&path, "").unwrap();
-        let mut tail = Tail::new(&path, 0);
-        let mut seen = Vec::new();
-        for length in 0..=bytes.len() {
-            fs::write(&path, &bytes[..length]).unwrap();
-            seen.extend(tail.poll().unwrap().into_iter().map(|(_, record)| record));
-            let n_complete = n_lines(&bytes[..length]);
-            assert_eq!(seen, records[..n_complete]);
-        }
-        assert_eq!(tail.offset(), bytes.len() as u64);
-    }
-
-    #[test]
-    fn a_tail_goes_on_behind_a_damaged_line_that_its_writer_replaced() {
-        let directory = tempfile::tempdir().unwrap();
-        let path = directory.path().join("a.log");
-        let mut tail = Tail::new(&path, 0);
-        fs::write(&path, [&bytes_of(&[plan()])[..], b"garbage\n"].concat()).unwrap();
-        assert_eq!(tail.poll().unwrap().len(), 1);
-        assert_eq!(tail.poll().unwrap().len(), 0);
-        fs::write(&path, bytes_of(&[plan(), note("one")])).unwrap();
-        assert_eq!(tail.poll().unwrap().len(), 1);
+        assert_eq!(read_at(&directory.path().join("b.log"), RecordLocation { offset, length }).unwrap(), None);
     }
 }

@@ -7,7 +7,7 @@ use std::time::Duration;
 use idd_base::outcome::Observation;
 
 use super::JournalError;
-use super::read::{Location, Reader, read_at};
+use super::read::{RecordLocation, SegmentReader, read_at};
 use super::record::{PlanRecord, Record};
 
 /// The data of a segment that resuming needs. Outputs are read from disk when they are needed.
@@ -16,7 +16,7 @@ pub struct Replay {
     /// The plan of the hunt.
     pub plan: PlanRecord,
     /// The processes that wrote the segment, in order; see [`Record::Process`].
-    pub processes: Vec<ProcessGroup>,
+    pub processes: Vec<RecordedProcessGroup>,
     /// Probes without an observation, ordered by number.
     pub open_intents: Vec<OpenIntent>,
     /// The probes whose answers the search used, in that order.
@@ -57,12 +57,12 @@ pub struct OpenIntent {
     /// Whether it was to run in a freshly written worktree.
     pub clean: bool,
     /// The process groups that it started, which can still be alive.
-    pub groups: Vec<ProcessGroup>,
+    pub groups: Vec<RecordedProcessGroup>,
 }
 
 /// A process, or the group that it leads. A process with the same number but another start time is a different one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct ProcessGroup {
+pub struct RecordedProcessGroup {
     /// Its number.
     pub pid: i32,
     /// Its start time, in the clock of the system's process table.
@@ -71,7 +71,7 @@ pub struct ProcessGroup {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Observed {
-    location: Location,
+    location: RecordLocation,
     is_clean: bool,
 }
 
@@ -80,7 +80,7 @@ impl Replay {
     ///
     /// Errors: [`JournalError::NoPlan`], [`JournalError::Version`].
     pub fn read(path: &Path) -> Result<Self, JournalError> {
-        let mut reader = Reader::open(path, 0)?;
+        let mut reader = SegmentReader::open(path, 0)?;
         let Some((_, Record::Plan(plan))) = reader.next_record()? else {
             return Err(JournalError::NoPlan { path: path.to_owned() });
         };
@@ -93,19 +93,19 @@ impl Replay {
         Ok(replay)
     }
 
-    fn take_in(&mut self, location: Location, record: Record, open: &mut BTreeMap<u64, OpenIntent>) {
+    fn take_in(&mut self, location: RecordLocation, record: Record, open: &mut BTreeMap<u64, OpenIntent>) {
         if let Record::Intent { sequence, .. } = record {
             self.next_sequence = self.next_sequence.max(sequence.saturating_add(1));
         }
         self.status = None;
         match record {
-            Record::Process { pid, start_time } => self.processes.push(ProcessGroup { pid, start_time }),
+            Record::Process { pid, start_time } => self.processes.push(RecordedProcessGroup { pid, start_time }),
             Record::Intent { sequence, key, worktree, clean, .. } => {
                 open.insert(sequence, OpenIntent { sequence, key, worktree, clean, groups: Vec::new() });
             }
             Record::Started { sequence, pid, start_time } => {
                 if let Some(intent) = open.get_mut(&sequence) {
-                    intent.groups.push(ProcessGroup { pid, start_time });
+                    intent.groups.push(RecordedProcessGroup { pid, start_time });
                 }
             }
             Record::Observed { sequence, key, nth, toolset, observation, .. } => {
@@ -168,7 +168,7 @@ impl Replay {
 mod tests {
     use tempfile::TempDir;
 
-    use crate::journal::Segment;
+    use crate::journal::JournalSegment;
     use idd_base::outcome::{Ending, Stage};
 
     use super::*;
@@ -205,7 +205,8 @@ mod tests {
     fn replay(records: &[Record]) -> (TempDir, Replay) {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("a.log");
-        let mut segment = Segment::create(&path, &PlanRecord::new(serde_json::json!({}), "d".to_owned(), 0)).unwrap();
+        let mut segment =
+            JournalSegment::create(&path, &PlanRecord::new(serde_json::json!({}), "d".to_owned(), 0)).unwrap();
         for record in records {
             segment.append(record).unwrap();
         }
@@ -225,11 +226,12 @@ mod tests {
             Record::Started { sequence: 0, pid: 12, start_time: 102 },
             Record::Consumed { sequence: 1 },
         ]);
-        let groups = vec![ProcessGroup { pid: 10, start_time: 100 }, ProcessGroup { pid: 12, start_time: 102 }];
+        let groups =
+            vec![RecordedProcessGroup { pid: 10, start_time: 100 }, RecordedProcessGroup { pid: 12, start_time: 102 }];
         let expected =
             OpenIntent { sequence: 0, key: "k0".to_owned(), worktree: PathBuf::from("/w"), clean: true, groups };
         assert_eq!(replay.open_intents, [expected]);
-        assert_eq!(replay.processes, [ProcessGroup { pid: 9, start_time: 99 }]);
+        assert_eq!(replay.processes, [RecordedProcessGroup { pid: 9, start_time: 99 }]);
         assert_eq!(replay.consumed, [1]);
         assert_eq!(replay.next_sequence, 2);
         assert_eq!(replay.status, None);

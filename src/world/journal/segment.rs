@@ -10,12 +10,12 @@ use crate::files::own;
 
 use super::line::MAX_LINE_BYTES;
 use super::lock::FileLock;
-use super::read::{Location, Reader};
+use super::read::{RecordLocation, SegmentReader};
 use super::record::{PlanRecord, Record};
 use super::{JournalError, line};
 
 /// The writer of one hunt's segment; it holds the lock for its whole life.
-pub struct Segment {
+pub struct JournalSegment {
     path: PathBuf,
     medium: Box<dyn Medium>,
     length: u64,
@@ -23,9 +23,9 @@ pub struct Segment {
     has_rest: bool,
 }
 
-/// A damaged tail that [`Segment::reopen`] cut off.
+/// A damaged tail that [`JournalSegment::reopen`] cut off.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Cut {
+pub struct CutTail {
     /// Its length.
     pub bytes: u64,
     /// The file that contains it now: the segment's name and `.damaged-<n>`.
@@ -53,7 +53,7 @@ impl Medium for FileLock {
     }
 }
 
-impl Segment {
+impl JournalSegment {
     /// Starts the segment of a new hunt; its plan is durable when this returns. Creates the directory if needed.
     ///
     /// A file without a plan (its writer was killed before the plan was durable) is overwritten.
@@ -63,7 +63,7 @@ impl Segment {
         let directory = path.parent().unwrap_or(Path::new("."));
         std::fs::create_dir_all(directory).map_err(JournalError::io("create the journal directory", directory))?;
         let lock = lock(path, OpenOptions::new().read(true).write(true).create(true).truncate(false))?;
-        if Reader::open(path, 0)?.next_record()?.is_some() {
+        if SegmentReader::open(path, 0)?.next_record()?.is_some() {
             return Err(JournalError::Exists { path: path.to_owned() });
         }
         cut(path, &lock, 0)?;
@@ -76,9 +76,9 @@ impl Segment {
     /// Continues the segment of an earlier hunt, after a damaged tail was cut off and set aside.
     ///
     /// Errors: [`JournalError::Busy`], [`JournalError::NoPlan`], [`JournalError::Version`].
-    pub fn reopen(path: &Path) -> Result<(Self, Option<Cut>), JournalError> {
+    pub fn reopen(path: &Path) -> Result<(Self, Option<CutTail>), JournalError> {
         let lock = lock(path, OpenOptions::new().read(true).write(true))?;
-        let mut reader = Reader::open(path, 0)?;
+        let mut reader = SegmentReader::open(path, 0)?;
         if reader.next_record()?.is_none() {
             return Err(JournalError::NoPlan { path: path.to_owned() });
         }
@@ -91,10 +91,10 @@ impl Segment {
     /// Appends a record. It survives the end of this process, but not yet a crash of the machine.
     ///
     /// After an error the segment is unchanged.
-    pub fn append(&mut self, record: &Record) -> Result<Location, JournalError> {
+    pub fn append(&mut self, record: &Record) -> Result<RecordLocation, JournalError> {
         self.drop_rest().map_err(JournalError::io("write the journal", &self.path))?;
         let line = line::encode(record);
-        let location = Location { offset: self.length, length: line.len() as u64 };
+        let location = RecordLocation { offset: self.length, length: line.len() as u64 };
         if location.length > MAX_LINE_BYTES {
             let error = io::Error::new(io::ErrorKind::FileTooLarge, "the record is too long");
             return Err(JournalError::io("write the journal", &self.path)(error));
@@ -113,7 +113,7 @@ impl Segment {
     /// Appends a record, and makes it and all earlier ones durable.
     ///
     /// After an error the segment is unchanged.
-    pub fn append_durable(&mut self, record: &Record) -> Result<Location, JournalError> {
+    pub fn append_durable(&mut self, record: &Record) -> Result<RecordLocation, JournalError> {
         let location = self.append(record)?;
         if let Err(error) = self.medium.sync() {
             self.length = location.offset;
@@ -157,7 +157,7 @@ fn lock(path: &Path, options: &OpenOptions) -> Result<FileLock, JournalError> {
 }
 
 /// Copies the bytes after `length` to a new file, then cuts them off.
-fn cut(path: &Path, mut file: &File, length: u64) -> Result<Option<Cut>, JournalError> {
+fn cut(path: &Path, mut file: &File, length: u64) -> Result<Option<CutTail>, JournalError> {
     let bytes = file.metadata().map_err(JournalError::io("examine the journal", path))?.len() - length;
     if bytes == 0 {
         return Ok(None);
@@ -170,7 +170,7 @@ fn cut(path: &Path, mut file: &File, length: u64) -> Result<Option<Cut>, Journal
     file.set_len(length)
         .and_then(|()| file.sync_data())
         .map_err(JournalError::io("cut a damaged part off the journal", path))?;
-    Ok(Some(Cut { bytes, kept }))
+    Ok(Some(CutTail { bytes, kept }))
 }
 
 fn create_aside(path: &Path) -> Result<(PathBuf, File), JournalError> {

@@ -18,21 +18,21 @@ use std::{io, thread};
 use rustix::io::Errno;
 use rustix::process::{Pid, Signal};
 
-use crate::process::executions::Executions;
-use crate::process::stream::{Cut, Stream};
+use crate::process::executions::ExecutedPrograms;
+use crate::process::stream::{ProcessStream, StopReason};
 use crate::process::survivors::{MARKER, ProcessGroup, Survivors};
 use crate::process::{RunError, executions, survivors};
 use crate::system;
 use crate::system::usage::Usage;
 use crate::system::view::MountView;
-use crate::system::{Bait, launch, wait_with_usage};
+use crate::system::{WatchSetup, launch, wait_with_usage};
 use idd_base::outcome::{Ending, Reason};
 
 /// A command with its context.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Command {
     /// The words of the command.
-    pub words: Words,
+    pub words: CommandWords,
     /// Its working directory; relative programs are searched from here.
     pub directory: PathBuf,
     /// What it sees at other paths; `None` for what is there.
@@ -45,14 +45,14 @@ pub struct Command {
 
 /// The two forms of a command.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Words {
+pub enum CommandWords {
     /// A line for `/bin/sh -c`.
     Shell(OsString),
     /// The program and its arguments; not empty.
     Argv(Vec<OsString>),
 }
 
-impl Words {
+impl CommandWords {
     fn program(&self) -> String {
         match self {
             Self::Shell(line) => line.to_string_lossy().into_owned(),
@@ -63,26 +63,26 @@ impl Words {
 
 /// The ending of a command, and its output.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Ran {
+pub struct EndedCommand {
     /// Its ending. If the command of a shell line died of signal n, the shell's exit code is 128 + n.
     pub ending: Ending,
     /// Wall time until the command itself ended.
     pub duration: Duration,
     /// Standard output and error in their order, at most 128 KiB (see [`idd_base::outcome::Observation::output`]).
     pub output: Vec<u8>,
-    /// Whether it was killed because of [`Watch::is_interrupted`]; then `ending` says nothing about the command.
+    /// Whether it was killed because of [`CommandWatch::is_interrupted`]; then `ending` says nothing about the command.
     pub cancelled: bool,
     /// What it used.
     pub usage: Usage,
 }
 
 /// An observer of a running command.
-pub trait Watch {
+pub trait CommandWatch {
     /// Called once, before the start.
     fn starting(&mut self) {}
 
     /// The record of the programs that the command executes; `None` if it is not needed.
-    fn executions(&self) -> Option<Arc<Executions>> {
+    fn executions(&self) -> Option<Arc<ExecutedPrograms>> {
         None
     }
 
@@ -119,11 +119,11 @@ pub trait Watch {
 ///   directory gives `NotRun(TestAbsent)`.
 /// - At the time limit, and when interrupted, all processes are killed with `SIGKILL`.
 /// - Must not be called from a thread that ends before the call returns: the command dies with its thread.
-pub fn run(command: &Command, watch: &mut dyn Watch) -> Result<Ran, RunError> {
+pub fn run(command: &Command, watch: &mut dyn CommandWatch) -> Result<EndedCommand, RunError> {
     let begin = Instant::now();
     let never_ran = |ending: Ending, output: String| {
         let (duration, output) = (begin.elapsed(), output.into_bytes());
-        Ok(Ran { ending, duration, output, cancelled: false, usage: Usage::default() })
+        Ok(EndedCommand { ending, duration, output, cancelled: false, usage: Usage::default() })
     };
     if !command.directory.is_dir() && command.view.is_none() {
         return never_ran(Ending::NotRun(Reason::TestAbsent), String::new());
@@ -144,7 +144,7 @@ pub fn run(command: &Command, watch: &mut dyn Watch) -> Result<Ran, RunError> {
     };
     watch.started(survivors.group);
 
-    let mut stream = Stream::new(reader, child);
+    let mut stream = ProcessStream::new(reader, child);
     let cut = stream.follow(begin, command.limit, &*watch, &survivors::reap_orphans);
     let duration = begin.elapsed();
     watch.ended();
@@ -159,11 +159,11 @@ pub fn run(command: &Command, watch: &mut dyn Watch) -> Result<Ran, RunError> {
     let (status, usage) =
         ended.map_or_else(|error| (Err(error), Usage::default()), |(status, usage)| (Ok(status), usage));
     let ending = match cut {
-        Some(Cut::Limit) => Ending::Timeout,
-        Some(Cut::Interrupt) => Ending::Signal(Signal::KILL.as_raw()),
+        Some(StopReason::Limit) => Ending::Timeout,
+        Some(StopReason::Interrupt) => Ending::Signal(Signal::KILL.as_raw()),
         None => ending_of(status.map_err(|source| RunError::Wait { program, source })?),
     };
-    Ok(Ran { ending, duration, output: stream.finish(), cancelled: cut == Some(Cut::Interrupt), usage })
+    Ok(EndedCommand { ending, duration, output: stream.finish(), cancelled: cut == Some(StopReason::Interrupt), usage })
 }
 
 fn ending_of(status: ExitStatus) -> Ending {
@@ -174,12 +174,12 @@ fn ending_of(status: ExitStatus) -> Ending {
 }
 
 /// Starts `command`; errors of the system are returned unchanged.
-fn start(command: &Command, bait: Option<Bait>) -> io::Result<(Pid, Survivors, PipeReader)> {
+fn start(command: &Command, bait: Option<WatchSetup>) -> io::Result<(Pid, Survivors, PipeReader)> {
     let (reader, writer) = io::pipe()?;
     rustix::io::ioctl_fionbio(&reader, true)?;
     let words: Vec<&OsStr> = match &command.words {
-        Words::Shell(line) => vec![OsStr::new("/bin/sh"), OsStr::new("-c"), line],
-        Words::Argv(words) => words.iter().map(OsString::as_os_str).collect(),
+        CommandWords::Shell(line) => vec![OsStr::new("/bin/sh"), OsStr::new("-c"), line],
+        CommandWords::Argv(words) => words.iter().map(OsString::as_os_str).collect(),
     };
     let (child, survivors) = Survivors::start(|marker| {
         let mut environment = command.environment.clone();
@@ -285,7 +285,7 @@ pub(super) fn start_traced(program: &OsStr, words: &[&OsStr]) -> io::Result<Pid>
 
 /// The destination of a program's output.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Printed {
+pub enum OutputDestination {
     /// To our standard output.
     Here,
     /// To our standard error, because our standard output has an answer.
@@ -302,14 +302,14 @@ pub fn feed(
     program: &OsStr,
     words: &[&OsStr],
     (directory, environment): (&Path, &[(OsString, OsString)]),
-    (input, printed, limit): (Vec<u8>, Printed, Option<(Duration, &AtomicBool)>),
+    (input, printed, limit): (Vec<u8>, OutputDestination, Option<(Duration, &AtomicBool)>),
 ) -> io::Result<Option<i32>> {
     /// The interval of checks of a program with a limit.
     const POLL: Duration = Duration::from_millis(20);
     let variables = environment.iter().map(|(name, value)| (name, value));
     let mut command = std::process::Command::new(program);
     command.args(words).current_dir(directory).envs(variables).stdin(Stdio::piped());
-    if printed == Printed::ToStderr {
+    if printed == OutputDestination::ToStderr {
         command.stdout(io::stderr());
     }
     if limit.is_some() {
@@ -410,13 +410,13 @@ impl Drop for Piped {
 /// A program of this project that answers messages until it is dropped. Each message and each answer is 4 bytes length,
 /// the highest first, and so many bytes.
 #[derive(Debug)]
-pub struct Server {
+pub struct HelperProgram {
     piped: Piped,
     /// What it printed of the next answer.
     begun: Vec<u8>,
 }
 
-impl Server {
+impl HelperProgram {
     /// The longest message: a pipe takes it although nobody reads yet.
     pub const MAX_MESSAGE: usize = 48 << 10;
 
@@ -478,7 +478,7 @@ mod tests {
         begin: Cell<Option<Instant>>,
     }
 
-    impl Watch for Watcher {
+    impl CommandWatch for Watcher {
         fn started(&mut self, group: ProcessGroup) {
             self.group = Some(group);
             self.begin.set(Some(Instant::now()));
@@ -492,7 +492,7 @@ mod tests {
     /// Creates a file before the start.
     struct Marker<'f>(&'f Path);
 
-    impl Watch for Marker<'_> {
+    impl CommandWatch for Marker<'_> {
         fn starting(&mut self) {
             std::fs::write(self.0, "").unwrap();
         }
@@ -509,11 +509,11 @@ mod tests {
         let directory = tempfile::tempdir().unwrap();
         let file = directory.path().join("told");
         let line = format!("test -e {}", file.display());
-        let ran = run(&command(Words::Shell(line.into()), 20_000), &mut Marker(&file)).unwrap();
+        let ran = run(&command(CommandWords::Shell(line.into()), 20_000), &mut Marker(&file)).unwrap();
         assert_eq!(ran.ending, Ending::Exit(0));
     }
 
-    fn command(words: Words, limit_millis: u64) -> Command {
+    fn command(words: CommandWords, limit_millis: u64) -> Command {
         Command {
             words,
             directory: std::env::temp_dir(),
@@ -523,16 +523,16 @@ mod tests {
         }
     }
 
-    fn argv(words: &[&str]) -> Words {
-        Words::Argv(words.iter().map(OsString::from).collect())
+    fn argv(words: &[&str]) -> CommandWords {
+        CommandWords::Argv(words.iter().map(OsString::from).collect())
     }
 
-    fn run_words(words: Words) -> Ran {
+    fn run_words(words: CommandWords) -> EndedCommand {
         run(&command(words, 20_000), &mut Watcher::default()).unwrap()
     }
 
-    fn run_shell(line: &str) -> Ran {
-        run_words(Words::Shell(line.into()))
+    fn run_shell(line: &str) -> EndedCommand {
+        run_words(CommandWords::Shell(line.into()))
     }
 
     /// Less than the limit of a command and than any [`nap`], and more than a busy machine needs for anything else.
@@ -592,7 +592,7 @@ mod tests {
         absent.directory = "/no/such/directory".into();
         let ran = run(&absent, &mut Watcher::default()).unwrap();
         assert_eq!(ran.ending, Ending::NotRun(Reason::TestAbsent));
-        let empty = run(&command(Words::Argv(Vec::new()), 1000), &mut Watcher::default());
+        let empty = run(&command(CommandWords::Argv(Vec::new()), 1000), &mut Watcher::default());
         assert!(matches!(empty, Err(RunError::Spawn { .. })));
     }
 
@@ -615,7 +615,7 @@ mod tests {
     fn a_command_is_cut_at_its_limit_with_all_its_children() {
         let nap = nap();
         let line = format!("echo begin; sleep {nap} & setsid sleep {nap} & sleep {nap}");
-        let ran = run(&command(Words::Shell(line.into()), 1000), &mut Watcher::default()).unwrap();
+        let ran = run(&command(CommandWords::Shell(line.into()), 1000), &mut Watcher::default()).unwrap();
         assert_eq!((ran.ending, ran.cancelled, ran.output.as_slice()), (Ending::Timeout, false, &b"begin\n"[..]));
         assert!(ran.duration >= Duration::from_secs(1) && ran.duration < SOON);
         assert_eq!(n_sleeping(&nap), 0);
@@ -626,7 +626,7 @@ mod tests {
         let nap = nap();
         let mut watcher = Watcher { interrupt_after: Some(Duration::from_millis(60)), ..Watcher::default() };
         let line = format!("sleep {nap} & sleep {nap}");
-        let ran = run(&command(Words::Shell(line.into()), 20_000), &mut watcher).unwrap();
+        let ran = run(&command(CommandWords::Shell(line.into()), 20_000), &mut watcher).unwrap();
         assert!(ran.cancelled && ran.duration < SOON);
         assert_eq!(n_sleeping(&nap), 0);
     }
@@ -692,8 +692,8 @@ mod tests {
     #[test]
     fn a_kernel_without_process_handles_gives_the_same_answer() {
         let line = "echo hello; sleep 0.05; exit 4";
-        let (child, survivors, reader) = start(&command(Words::Shell(line.into()), 0), None).unwrap();
-        let mut stream = Stream::new(reader, child).without_handle();
+        let (child, survivors, reader) = start(&command(CommandWords::Shell(line.into()), 0), None).unwrap();
+        let mut stream = ProcessStream::new(reader, child).without_handle();
         assert_eq!(stream.follow(Instant::now(), Duration::from_secs(20), &Watcher::default(), &|| {}), None);
         survivors.end_all();
         stream.drain();
@@ -726,7 +726,7 @@ mod tests {
 
     /// The state after `git-idd` was killed: a running probe, and all `n_naps` of its children.
     fn leave(line: &str, nap: &str, n_naps: usize) -> (Pid, Survivors) {
-        let (child, survivors, _) = start(&command(Words::Shell(line.into()), 0), None).unwrap();
+        let (child, survivors, _) = start(&command(CommandWords::Shell(line.into()), 0), None).unwrap();
         let begin = Instant::now();
         while n_sleeping(nap) < n_naps {
             assert!(begin.elapsed() < SOON, "{line}");

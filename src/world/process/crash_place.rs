@@ -41,7 +41,7 @@ pub const MARK: &str = "git-idd: crashed at ";
 
 /// An instruction in a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Place {
+pub struct InstructionPlace {
     /// The name of the file, without blanks and commas.
     pub file: String,
     /// Its offset in the file.
@@ -50,7 +50,7 @@ pub struct Place {
     pub function: Option<String>,
 }
 
-impl fmt::Display for Place {
+impl fmt::Display for InstructionPlace {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}+{:#x}", self.file, self.offset)?;
         self.function.as_ref().map_or(Ok(()), |function| write!(f, " ({function})"))
@@ -59,16 +59,16 @@ impl fmt::Display for Place {
 
 /// A crash of a process.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Crash {
+pub struct ProcessCrash {
     /// The signal that ended it.
     pub signal: i32,
     /// The instruction, or the return address of the call into the library that has it.
-    pub place: Option<Place>,
+    pub place: Option<InstructionPlace>,
     /// Return addresses of calls that led there, the nearest one first; empty for code without frame pointers.
-    pub calls: Vec<Place>,
+    pub calls: Vec<InstructionPlace>,
 }
 
-impl fmt::Display for Crash {
+impl fmt::Display for ProcessCrash {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.place {
             Some(place) => write!(f, "{MARK}{place}, signal {}", self.signal)?,
@@ -82,7 +82,7 @@ impl fmt::Display for Crash {
 /// has ended, processes that it leaves are killed.
 ///
 /// Errors: the program cannot be started, or the system permits no `ptrace`.
-pub fn locate(program: &OsStr, words: &[&OsStr]) -> io::Result<(ExitStatus, Vec<Crash>)> {
+pub fn locate(program: &OsStr, words: &[&OsStr]) -> io::Result<(ExitStatus, Vec<ProcessCrash>)> {
     let root = start_traced(program, words)?;
     Tracer { root: root.as_raw_pid(), known: HashSet::new(), last: HashMap::new(), crashes: Vec::new() }.follow()
 }
@@ -108,12 +108,12 @@ struct Tracer {
     /// The threads whose first stop was seen.
     known: HashSet<i32>,
     /// The last signal of a crash in each process, which it may survive.
-    last: HashMap<i32, Crash>,
-    crashes: Vec<Crash>,
+    last: HashMap<i32, ProcessCrash>,
+    crashes: Vec<ProcessCrash>,
 }
 
 impl Tracer {
-    fn follow(mut self) -> io::Result<(ExitStatus, Vec<Crash>)> {
+    fn follow(mut self) -> io::Result<(ExitStatus, Vec<ProcessCrash>)> {
         loop {
             let (thread, status) = system::wait_for_any()?;
             let Some(signal) = status.stopped_signal() else {
@@ -144,8 +144,8 @@ impl Tracer {
 
     fn note(&mut self, thread: i32, signal: i32) {
         let process = system::process_of_thread(thread).unwrap_or(thread);
-        let (place, calls) = State::read(thread).map(|state| state.place()).unwrap_or_default();
-        self.last.insert(process, Crash { signal, place, calls });
+        let (place, calls) = ThreadState::read(thread).map(|state| state.place()).unwrap_or_default();
+        self.last.insert(process, ProcessCrash { signal, place, calls });
     }
 }
 
@@ -155,16 +155,20 @@ fn is_of_system(mapping: &Mapping) -> bool {
 }
 
 /// The place of an address that is in the mapping.
-fn place_in(mapping: &Mapping, address: u64) -> Place {
+fn place_in(mapping: &Mapping, address: u64) -> InstructionPlace {
     let name = mapping.file.file_name().unwrap_or_default().to_string_lossy();
     // The line of a crash has words between blanks.
     let clean = |name: &str| name.replace(|letter: char| letter.is_whitespace() || letter == ',', "_");
     let offset = address - mapping.from + mapping.offset;
-    Place { file: clean(&name), offset, function: function_at(&mapping.file, offset).map(|name| clean(&name)) }
+    InstructionPlace {
+        file: clean(&name),
+        offset,
+        function: function_at(&mapping.file, offset).map(|name| clean(&name)),
+    }
 }
 
 /// The state of a stopped thread.
-struct State {
+struct ThreadState {
     instruction: u64,
     stack: u64,
     frame: u64,
@@ -172,7 +176,7 @@ struct State {
     memory: File,
 }
 
-impl State {
+impl ThreadState {
     fn read(thread: i32) -> Option<Self> {
         let (instruction, stack, frame) = system::registers(thread)?;
         let (mappings, memory) = (system::mappings(thread)?, system::memory_of(thread)?);
@@ -184,7 +188,7 @@ impl State {
     }
 
     /// The place of the crash, and the calls that led there.
-    fn place(&self) -> (Option<Place>, Vec<Place>) {
+    fn place(&self) -> (Option<InstructionPlace>, Vec<InstructionPlace>) {
         let here = self.code_at(self.instruction);
         let place = match here {
             Some(mapping) if !is_of_system(mapping) => Some(place_in(mapping, self.instruction)),
@@ -195,7 +199,7 @@ impl State {
     }
 
     /// The return addresses in the frames, as far as they are linked by pointers.
-    fn calls(&self) -> Vec<Place> {
+    fn calls(&self) -> Vec<InstructionPlace> {
         let mut calls = Vec::new();
         let (mut frame, mut below) = (self.frame, self.stack);
         let mut words = [0; 16];
@@ -217,7 +221,7 @@ impl State {
 
     /// The word nearest to the top of the stack that can be a return address into the program. It can be of a call that
     /// has returned.
-    fn caller(&self) -> Option<Place> {
+    fn caller(&self) -> Option<InstructionPlace> {
         let mut bytes = vec![0; MAX_STACK];
         // Less is read at the end of the stack.
         let n_read = self.memory.read_at(&mut bytes, self.stack).unwrap_or(0);
@@ -257,15 +261,18 @@ mod tests {
 
     #[test]
     fn a_crash_is_a_line_that_names_file_offset_signal_and_calls() {
-        let place = |name: &str, offset, function: Option<&str>| Place {
+        let place = |name: &str, offset, function: Option<&str>| InstructionPlace {
             file: name.to_owned(),
             offset,
             function: function.map(str::to_owned),
         };
-        let crash =
-            Crash { signal: 11, place: Some(place("p", 0x1139, None)), calls: vec![place("p", 0x1180, Some("main"))] };
+        let crash = ProcessCrash {
+            signal: 11,
+            place: Some(place("p", 0x1139, None)),
+            calls: vec![place("p", 0x1180, Some("main"))],
+        };
         assert_eq!(crash.to_string(), "git-idd: crashed at p+0x1139, signal 11, called from p+0x1180 (main)");
-        let unknown = Crash { signal: 6, place: None, calls: Vec::new() };
+        let unknown = ProcessCrash { signal: 6, place: None, calls: Vec::new() };
         assert_eq!(unknown.to_string(), "git-idd: crashed at ?, signal 6");
     }
 

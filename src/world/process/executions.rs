@@ -1,6 +1,6 @@
 //! Records all programs that the commands of a hunt execute, in any of their processes, and files that they open.
 //!
-//! All commands of a hunt share [`Executions`]; [`follow`] watches one command. See [`system`] for the method.
+//! All commands of a hunt share [`ExecutedPrograms`]; [`follow`] watches one command. See [`system`] for the method.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::ffi::OsStr;
@@ -14,7 +14,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::system;
 use crate::system::observer::{FileAccess, Observer, WatchedCalls};
-use crate::system::{Bait, Following};
+use crate::system::{ExecutionWatch, WatchSetup};
 
 /// The maximum length of a script's first line, which names its interpreter, in bytes; as in the kernel.
 const MAX_FIRST_LINE: u64 = 256;
@@ -24,12 +24,12 @@ const SETUID_OR_SETGID: u32 = 0o6000;
 
 /// The programs executed so far.
 #[derive(Debug, Default)]
-pub struct Executions {
-    seen: Mutex<Seen>,
+pub struct ExecutedPrograms {
+    seen: Mutex<SeenExecutions>,
 }
 
 #[derive(Debug, Default)]
-struct Seen {
+struct SeenExecutions {
     /// Paths that were already examined.
     known: HashSet<PathBuf>,
     programs: BTreeSet<PathBuf>,
@@ -49,15 +49,15 @@ struct Seen {
     uses: Option<HashMap<PathBuf, FileAccess>>,
 }
 
-impl Seen {
+impl SeenExecutions {
     /// Watching would change the behaviour of the test.
     fn give_up(&mut self) {
         (self.is_harmful, self.has_gaps) = (true, true);
     }
 }
 
-impl Executions {
-    fn lock(&self) -> MutexGuard<'_, Seen> {
+impl ExecutedPrograms {
+    fn lock(&self) -> MutexGuard<'_, SeenExecutions> {
         self.seen.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -196,7 +196,7 @@ fn interpreter(path: &Path) -> Option<PathBuf> {
 /// Prepares to watch a command; `None`, and a gap, if that is not possible.
 ///
 /// - `with_files`: whether the files that it opens are watched.
-pub(super) fn follow(executions: &Arc<Executions>, with_files: bool) -> Option<(Following, Bait)> {
+pub(super) fn follow(executions: &Arc<ExecutedPrograms>, with_files: bool) -> Option<(ExecutionWatch, WatchSetup)> {
     let watched = match (executions.lock().uses.is_some(), with_files) {
         (true, _) => WatchedCalls::Looks,
         (false, true) => WatchedCalls::Files,
@@ -209,14 +209,14 @@ pub(super) fn follow(executions: &Arc<Executions>, with_files: bool) -> Option<(
     following
 }
 
-impl Observer for Executions {
+impl Observer for ExecutedPrograms {
     fn executes(&self, path: PathBuf, takes_privileges: bool) {
         self.record_use(&path, FileAccess::Read);
         self.take_in(path, takes_privileges);
     }
 
     fn is_leaking(&self) -> bool {
-        Executions::is_leaking(self)
+        ExecutedPrograms::is_leaking(self)
     }
 
     fn uses(&self, path: PathBuf, access: FileAccess) {
@@ -260,7 +260,7 @@ impl Observer for Executions {
     }
 
     fn is_harmful(&self) -> bool {
-        Executions::is_harmful(self)
+        ExecutedPrograms::is_harmful(self)
     }
 }
 
@@ -269,13 +269,13 @@ mod tests {
     use std::time::{Duration, Instant};
 
     use super::*;
-    use crate::process::{Command, ProcessGroup, Ran, Watch, Words, run};
+    use crate::process::{Command, CommandWatch, CommandWords, EndedCommand, ProcessGroup, run};
     use idd_base::outcome::Ending;
 
-    struct Watcher(Arc<Executions>);
+    struct Watcher(Arc<ExecutedPrograms>);
 
-    impl Watch for Watcher {
-        fn executions(&self) -> Option<Arc<Executions>> {
+    impl CommandWatch for Watcher {
+        fn executions(&self) -> Option<Arc<ExecutedPrograms>> {
             Some(Arc::clone(&self.0))
         }
 
@@ -286,10 +286,10 @@ mod tests {
         }
     }
 
-    fn shell(line: &str, directory: &Path, path: &str) -> (Ran, Arc<Executions>) {
-        let executions = Arc::new(Executions::default());
+    fn shell(line: &str, directory: &Path, path: &str) -> (EndedCommand, Arc<ExecutedPrograms>) {
+        let executions = Arc::new(ExecutedPrograms::default());
         let command = Command {
-            words: Words::Shell(line.into()),
+            words: CommandWords::Shell(line.into()),
             directory: directory.to_owned(),
             view: None,
             environment: vec![("PATH".into(), path.into())],
@@ -356,12 +356,12 @@ mod tests {
         let directory = tempfile::tempdir().unwrap();
         let program = directory.path().join("program");
         write(&program, "");
-        let executions = Executions::default();
+        let executions = ExecutedPrograms::default();
         executions.take_in(program.clone(), true);
         assert!(!executions.is_harmful());
         fs::set_permissions(&program, fs::Permissions::from_mode(0o4755)).unwrap();
         for (takes_privileges, expected) in [(false, false), (true, true)] {
-            let executions = Executions::default();
+            let executions = ExecutedPrograms::default();
             executions.take_in(program.clone(), takes_privileges);
             assert_eq!(executions.is_harmful(), expected);
         }

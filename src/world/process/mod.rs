@@ -14,7 +14,8 @@ mod survivors;
 mod symbols;
 
 pub use command::{
-    Captured, Command, Printed, Ran, Server, Watch, Words, ask, capture, feed, relay, relay_silently, run,
+    Captured, Command, CommandWatch, CommandWords, EndedCommand, HelperProgram, OutputDestination, ask, capture, feed,
+    relay, relay_silently, run,
 };
 pub use survivors::{ProcessGroup, is_alive, kill_leftover, kill_leftovers_of, this_process};
 

@@ -9,7 +9,7 @@ use rustix::event::{PollFd, PollFlags, Timespec};
 use rustix::io::Errno;
 use rustix::process::{Pid, WaitId, WaitIdOptions};
 
-use crate::process::command::Watch;
+use crate::process::command::CommandWatch;
 use crate::process::output::{BoundedOutput, MAX_END_BYTES};
 use crate::system;
 
@@ -27,13 +27,13 @@ const CHUNK_BYTES: usize = 64 * 1024;
 
 /// Why a command did not end by itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Cut {
+pub(super) enum StopReason {
     Limit,
     Interrupt,
 }
 
 /// The two events to wait for: output, and the end of the first process.
-pub(super) struct Stream {
+pub(super) struct ProcessStream {
     /// `None` once all writers have closed it.
     reader: Option<PipeReader>,
     pid: Pid,
@@ -43,7 +43,7 @@ pub(super) struct Stream {
     chunk: Vec<u8>,
 }
 
-impl Stream {
+impl ProcessStream {
     /// Prepares to follow the unreaped child `pid`, whose output comes through `reader`, a pipe that does not block.
     pub(super) fn new(reader: PipeReader, pid: Pid) -> Self {
         let handle = system::end_of(pid);
@@ -57,9 +57,9 @@ impl Stream {
         &mut self,
         begin: Instant,
         limit: Duration,
-        watch: &dyn Watch,
+        watch: &dyn CommandWatch,
         tidy: &dyn Fn(),
-    ) -> Option<Cut> {
+    ) -> Option<StopReason> {
         let mut tidied = Instant::now();
         let mut has_new = false;
         loop {
@@ -75,11 +75,11 @@ impl Stream {
                 return None;
             }
             if watch.is_interrupted() {
-                return Some(Cut::Interrupt);
+                return Some(StopReason::Interrupt);
             }
             let left = limit.saturating_sub(begin.elapsed());
             if left.is_zero() {
-                return Some(Cut::Limit);
+                return Some(StopReason::Limit);
             }
             let period = left.min(INTERRUPT_PERIOD);
             if has_ended {

@@ -39,14 +39,14 @@ pub(super) struct Survivors {
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-struct Running {
+struct RunningProcesses {
     group: ProcessGroup,
     marker: String,
 }
 
-static RUNNING: Mutex<Vec<Running>> = Mutex::new(Vec::new());
+static RUNNING: Mutex<Vec<RunningProcesses>> = Mutex::new(Vec::new());
 
-fn running() -> MutexGuard<'static, Vec<Running>> {
+fn running() -> MutexGuard<'static, Vec<RunningProcesses>> {
     RUNNING.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
@@ -70,7 +70,7 @@ impl Survivors {
         let pid = child.as_raw_pid();
         let start_time = system::read(pid).map_or(0, |process| process.start_time);
         let group = ProcessGroup { pid, start_time };
-        running.push(Running { group, marker: marker.clone() });
+        running.push(RunningProcesses { group, marker: marker.clone() });
         Ok((child, Self { group, marker }))
     }
 
@@ -97,7 +97,7 @@ impl Survivors {
     /// Signals all living processes of this probe; returns their number.
     fn sweep(&self) -> usize {
         let running = running();
-        let own = Running { group: self.group, marker: self.marker.clone() };
+        let own = RunningProcesses { group: self.group, marker: self.marker.clone() };
         let mut found = Vec::new();
         for orphan in orphans(&running) {
             if orphan.is_zombie && reap(orphan.pid) {
@@ -133,7 +133,7 @@ impl Drop for Survivors {
 
 /// The children of this process that it did not start itself: they have their own session and are no probe's first
 /// process.
-fn orphans(running: &[Running]) -> Vec<Process> {
+fn orphans(running: &[RunningProcesses]) -> Vec<Process> {
     let own_session = own_session();
     system::children(rustix::process::getpid().as_raw_pid())
         .into_iter()
@@ -163,7 +163,7 @@ fn tree_of(root: Process) -> Vec<Process> {
     tree
 }
 
-fn claimant<'a>(process: &Process, running: &'a [Running]) -> Option<&'a Running> {
+fn claimant<'a>(process: &Process, running: &'a [RunningProcesses]) -> Option<&'a RunningProcesses> {
     running.iter().find(|probe| probe.group.pid == process.session).or_else(|| {
         let marker = system::environment_value(process.pid, MARKER)?;
         running.iter().find(|probe| probe.marker == marker)
@@ -173,7 +173,7 @@ fn claimant<'a>(process: &Process, running: &'a [Running]) -> Option<&'a Running
 /// Whether the orphan is not older than the probe, and every other running probe began after the orphan.
 ///
 /// Older orphans are children of a process that became this one by `exec`: no probe started them.
-fn is_nobody_elses(orphan_start_time: u64, own: &Running, running: &[Running]) -> bool {
+fn is_nobody_elses(orphan_start_time: u64, own: &RunningProcesses, running: &[RunningProcesses]) -> bool {
     orphan_start_time >= own.group.start_time
         && running.iter().filter(|probe| *probe != own).all(|probe| orphan_start_time < probe.group.start_time)
 }
@@ -212,7 +212,7 @@ pub fn is_alive(group: ProcessGroup) -> bool {
 
 /// Kills the rest of a probe whose `git-idd` was killed; returns whether there was anything.
 ///
-/// - `group`: the argument of [`Watch::started`](crate::process::command::Watch::started). If its number now belongs to another
+/// - `group`: the argument of [`CommandWatch::started`](crate::process::command::CommandWatch::started). If its number now belongs to another
 ///   process (the start time differs), nothing is done.
 /// - The first process dies together with its `git-idd`. The rest of its session is recognised by number and marker,
 ///   processes outside of the session by the same marker.
@@ -272,8 +272,8 @@ fn end_and_wait(is_leftover: impl Fn(&Process) -> bool) -> bool {
 mod tests {
     use super::*;
 
-    fn probe(number: i32, start_time: u64) -> Running {
-        Running { group: ProcessGroup { pid: number, start_time }, marker: format!("1-{number}") }
+    fn probe(number: i32, start_time: u64) -> RunningProcesses {
+        RunningProcesses { group: ProcessGroup { pid: number, start_time }, marker: format!("1-{number}") }
     }
 
     #[test]

@@ -5,7 +5,7 @@
 //! runtime.o what is linked into programs
 //! maps/     one file for each unit that was instrumented, by its number
 //! next      number of the next unit and of the next segment, in text; locked while it is changed
-//! objects   where instrumented objects are kept; see [`Objects`]
+//! objects   where instrumented objects are kept; see [`InstrumentedObjects`]
 //! claims/   one file for each kept unit that is used: the source and the output
 //! grain     how long segments are: 0 or 1
 //! idd.hpp   what every C++ source begins with
@@ -22,10 +22,10 @@ use std::{fs, io};
 use serde::{Deserialize, Serialize};
 
 use crate::compiler::{CPLUSPLUS, NAMES, is_known};
-use crate::record::objects::{Kept, Objects};
+use crate::record::objects::{InstrumentedObjects, KeptObject};
 use crate::record::{RecordError, objects};
 use crate::{files, process};
-use idd_trace::instrument::segment::Grain;
+use idd_trace::instrument::segment::SegmentGrain;
 
 /// The variable with the directory, for the compiler's links.
 pub const VARIABLE: &str = "IDD_BUILD";
@@ -128,9 +128,9 @@ pub struct BuildDirectory {
     /// The clang that is used.
     pub clang: PathBuf,
     /// The length of segments.
-    pub grain: Grain,
+    pub grain: SegmentGrain,
     /// Where instrumented objects are kept.
-    pub objects: Option<Objects>,
+    pub objects: Option<InstrumentedObjects>,
 }
 
 impl BuildDirectory {
@@ -142,7 +142,7 @@ impl BuildDirectory {
         clang: &Path,
         program: &Path,
         cache: &Path,
-        (grain, objects): (Grain, Option<&Objects>),
+        (grain, objects): (SegmentGrain, Option<&InstrumentedObjects>),
     ) -> Result<Self, RecordError> {
         let failed = |source| RecordError::Prepare { path: path.to_owned(), source };
         fs::create_dir_all(path.join("bin")).map_err(failed)?;
@@ -157,17 +157,17 @@ impl BuildDirectory {
         }
         let build = Self { path: path.to_owned(), clang: clang.to_owned(), grain, objects: objects.cloned() };
         // Without a place for it, it is compiled each time.
-        build.compile_runtime(Objects::prepare(&cache.join("runtime")).ok().as_ref())?;
+        build.compile_runtime(InstrumentedObjects::prepare(&cache.join("runtime")).ok().as_ref())?;
         build.renumber().map_err(failed)?;
         Ok(build)
     }
 
     /// Compiles what is linked into programs, unless it is kept, and writes the header.
-    fn compile_runtime(&self, runtimes: Option<&Objects>) -> Result<(), RecordError> {
+    fn compile_runtime(&self, runtimes: Option<&InstrumentedObjects>) -> Result<(), RecordError> {
         let failed = |source| RecordError::Prepare { path: self.path.clone(), source };
         fs::write(self.header(), HEADER).map_err(failed)?;
         let words = ["-O2", "-fPIC", "-w", "-c", "trace.c", "-o", "runtime.o"].map(OsStr::new);
-        let key = objects::key(&self.clang, Grain::Straight, words, RUNTIME.as_bytes());
+        let key = objects::key(&self.clang, SegmentGrain::Straight, words, RUNTIME.as_bytes());
         if let Some(kept) = runtimes.and_then(|runtimes| runtimes.find(&key)) {
             return fs::write(self.runtime(), kept.object).map_err(failed);
         }
@@ -179,7 +179,7 @@ impl BuildDirectory {
         }
         if let Some(runtimes) = runtimes {
             let object = fs::read(self.runtime()).map_err(failed)?;
-            runtimes.keep(&key, &Kept { unit: 0, map: Vec::new(), object });
+            runtimes.keep(&key, &KeptObject { unit: 0, map: Vec::new(), object });
         }
         Ok(())
     }
@@ -213,10 +213,10 @@ impl BuildDirectory {
         let failed = |source| RecordError::Prepare { path: path.to_owned(), source };
         let clang = fs::read_to_string(path.join("clang")).map_err(failed)?;
         let grain = fs::read_to_string(path.join("grain")).map_err(failed)?;
-        let grain = grain.trim().parse().ok().and_then(Grain::from_number);
+        let grain = grain.trim().parse().ok().and_then(SegmentGrain::from_number);
         let grain = grain.ok_or_else(|| failed(io::ErrorKind::InvalidData.into()))?;
         let objects = fs::read(path.join("objects")).ok();
-        let objects = objects.map(|path| Objects::open(OsStr::from_bytes(&path).into()));
+        let objects = objects.map(|path| InstrumentedObjects::open(OsStr::from_bytes(&path).into()));
         Ok(Self { path: path.to_owned(), clang: clang.into(), grain, objects })
     }
 

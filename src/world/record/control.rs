@@ -1,7 +1,7 @@
 //! A parked process, and experiments in forks of it.
 //!
-//! A program that was built by the instrumenting compiler runs with [`Control::variables`]. At the given instance of a
-//! segment, it connects to [`Control`] and waits. Every [`Parked::test`] forks it there. The child applies patches to
+//! A program that was built by the instrumenting compiler runs with [`ParkControl::variables`]. At the given instance of a
+//! segment, it connects to [`ParkControl`] and waits. Every [`Parked::test`] forks it there. The child applies patches to
 //! memory, runs on to another point, and returns the content of memory there. See `runtime/control.c` for the files
 //! that a child may change: none.
 
@@ -16,11 +16,11 @@ use rustix::event::{PollFd, PollFlags, Timespec};
 use rustix::io::Errno;
 
 use crate::{process, system};
-use idd_trace::container::Process;
+use idd_trace::container::TracedProcess;
 
 /// The n-th instance of a segment, n from 1.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Point {
+pub struct SegmentInstance {
     /// The number of the segment.
     pub segment: u32,
     /// The number of the instance.
@@ -29,9 +29,9 @@ pub struct Point {
 
 /// An instance of a decision that goes the other way.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Turn {
+pub struct TurnedDecision {
     /// The segment.
-    pub at: Point,
+    pub at: SegmentInstance,
     /// The value that a `switch` uses instead of its own. Ignored for a branch, which goes the other way.
     pub case: i64,
     /// Which [choice](idd_trace::instrument::choice) of the segment is inverted, from 1; 0 for the decision at its end.
@@ -40,7 +40,7 @@ pub struct Turn {
 
 /// Bytes of memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Range {
+pub struct ByteRange {
     /// Where.
     pub address: u64,
     /// How many.
@@ -48,23 +48,23 @@ pub struct Range {
 }
 
 /// The program and arguments of a process number, as far as the system knows them.
-pub fn process_of(pid: u32) -> Process {
+pub fn process_of(pid: u32) -> TracedProcess {
     let program = system::program_of(pid).map(|path| path.into_os_string().into_encoded_bytes());
     let words = system::words_of(pid);
-    Process { pid, parent: 0, forked_at: None, program: program.unwrap_or_default(), words }
+    TracedProcess { pid, parent: 0, forked_at: None, program: program.unwrap_or_default(), words }
 }
 
 /// An experiment.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Test {
+pub struct ForkTest {
     /// Addresses and bytes that are written before the fork runs on.
     pub patches: Vec<(u64, Vec<u8>)>,
     /// The end of the run, counted from the parking point; `None` for the end of the program.
-    pub stop: Option<Point>,
+    pub stop: Option<SegmentInstance>,
     /// A decision that goes the other way; the instance at the parking point is the first.
-    pub switch: Option<Turn>,
+    pub switch: Option<TurnedDecision>,
     /// The memory that is returned at the end.
-    pub dumps: Vec<Range>,
+    pub dumps: Vec<ByteRange>,
     /// Whether the records are returned.
     pub is_traced: bool,
     /// The segment of the process, from 1, before which the experiment begins; if the process is already there, it
@@ -78,7 +78,7 @@ pub struct Test {
 
 /// How a test ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Ended {
+pub enum TestEnding {
     /// It reached its end point.
     Reached,
     /// The program exited with this code.
@@ -95,9 +95,9 @@ pub enum Ended {
 
 /// The result of a test.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Reply {
+pub struct ForkReply {
     /// How it ended.
-    pub ended: Ended,
+    pub ended: TestEnding,
     /// Segments that it ran.
     pub n_segments: u64,
     /// Standard output and error since it was forked, at most 1 MiB.
@@ -110,19 +110,19 @@ pub struct Reply {
 
 /// Waits for a program to park.
 #[derive(Debug)]
-pub struct Control {
+pub struct ParkControl {
     listener: UnixListener,
     socket: PathBuf,
 }
 
-impl Control {
+impl ParkControl {
     /// Listens at `socket`.
     pub fn new(socket: &Path) -> io::Result<Self> {
         Ok(Self { listener: UnixListener::bind(socket)?, socket: socket.to_owned() })
     }
 
     /// The variables that make a program park at `stop`; its tests may write only below `scratch`.
-    pub fn variables(&self, stop: Point, scratch: &Path) -> Vec<(OsString, OsString)> {
+    pub fn variables(&self, stop: SegmentInstance, scratch: &Path) -> Vec<(OsString, OsString)> {
         vec![
             ("IDD_CONTROL".into(), self.socket.clone().into()),
             ("IDD_STOP".into(), format!("{}:{}", stop.segment, stop.n).into()),
@@ -175,7 +175,7 @@ impl Control {
     }
 }
 
-impl Drop for Control {
+impl Drop for ParkControl {
     fn drop(&mut self) {
         let _ = fs::remove_file(&self.socket);
     }
@@ -207,7 +207,7 @@ pub struct Parked {
     /// Its threads that ran something; if there are several, tests are not reliable.
     pub n_threads: u32,
     /// Whether its forks would lack something that it has: children, pipes and the like, shared memory. Then the
-    /// process must start a test at its beginning, with [`Test::from`].
+    /// process must start a test at its beginning, with [`ForkTest::from`].
     pub is_bound: bool,
 }
 
@@ -241,7 +241,7 @@ impl Parked {
     pub fn spawn(
         &mut self,
         n: u64,
-        control: &Control,
+        control: &ParkControl,
         (limit, is_over): (Duration, &dyn Fn() -> bool),
     ) -> io::Result<Option<Self>> {
         let mut message = SPAWN.to_ne_bytes().to_vec();
@@ -271,7 +271,7 @@ impl Parked {
     }
 
     /// Reads its memory; unreadable parts are zeros.
-    pub fn read(&mut self, ranges: &[Range]) -> io::Result<Vec<Vec<u8>>> {
+    pub fn read(&mut self, ranges: &[ByteRange]) -> io::Result<Vec<Vec<u8>>> {
         if ranges.len() > MAX_DUMPS {
             return Err(io::ErrorKind::InvalidInput.into());
         }
@@ -285,13 +285,13 @@ impl Parked {
     /// Forks it, and runs an experiment in the child.
     ///
     /// Errors: more than 1 MiB of patches or 4,096 dumps; the process is gone; the child has closed its connection.
-    pub fn test(&mut self, test: &Test) -> io::Result<Reply> {
+    pub fn test(&mut self, test: &ForkTest) -> io::Result<ForkReply> {
         self.test_until(test, &|| false)
     }
 
     /// The same, unless it is over before there is an answer: then the result is the error
     /// [`io::ErrorKind::Interrupted`], and the process can be asked nothing any more.
-    pub fn test_until(&mut self, test: &Test, is_over: &dyn Fn() -> bool) -> io::Result<Reply> {
+    pub fn test_until(&mut self, test: &ForkTest, is_over: &dyn Fn() -> bool) -> io::Result<ForkReply> {
         let mut patches = Vec::new();
         for (address, bytes) in &test.patches {
             patches.extend(address.to_ne_bytes());
@@ -301,9 +301,9 @@ impl Parked {
         if patches.len() > MAX_PATCHES || test.dumps.len() > MAX_DUMPS {
             return Err(io::ErrorKind::InvalidInput.into());
         }
-        let never = Point { segment: 0, n: 0 };
+        let never = SegmentInstance { segment: 0, n: 0 };
         let (stop, switch) =
-            (test.stop.unwrap_or(never), test.switch.unwrap_or(Turn { at: never, case: 0, choice: 0 }));
+            (test.stop.unwrap_or(never), test.switch.unwrap_or(TurnedDecision { at: never, case: 0, choice: 0 }));
         let milliseconds = u32::try_from(test.limit.as_millis()).unwrap_or(u32::MAX >> 1);
         let mut message = TEST.to_ne_bytes().to_vec();
         message.extend(stop.segment.to_ne_bytes());
@@ -350,7 +350,7 @@ impl Parked {
     }
 
     /// Reads the answer to a test with these `dumps`.
-    fn reply(&mut self, dumps: &[Range]) -> io::Result<Reply> {
+    fn reply(&mut self, dumps: &[ByteRange]) -> io::Result<ForkReply> {
         let mut head = [0; 40];
         self.stream.read_exact(&mut head)?;
         let number = |at: usize| u32::from_ne_bytes([head[at], head[at + 1], head[at + 2], head[at + 3]]);
@@ -362,20 +362,20 @@ impl Parked {
         let dumped = if n_dumped > 0 { self.ranges(dumps)? } else { Vec::new() };
         let records = self.bytes(n_records)?;
         let ended = match kind {
-            1 => Ended::Reached,
-            2 => Ended::Exit(code),
-            3 => Ended::Signal(code),
-            4 => Ended::Budget,
-            5 => Ended::Time,
+            1 => TestEnding::Reached,
+            2 => TestEnding::Exit(code),
+            3 => TestEnding::Signal(code),
+            4 => TestEnding::Budget,
+            5 => TestEnding::Time,
             7 => return Err(io::Error::other(UNHEARD)),
-            _ => Ended::Refused,
+            _ => TestEnding::Refused,
         };
-        Ok(Reply { ended, n_segments, output, dumps: dumped, records })
+        Ok(ForkReply { ended, n_segments, output, dumps: dumped, records })
     }
 
     /// Makes the process itself take the other branch when it continues; the instance at the parking point is the
     /// first.
-    pub fn turn(&mut self, turn: Turn) -> io::Result<()> {
+    pub fn turn(&mut self, turn: TurnedDecision) -> io::Result<()> {
         let mut message = TURN.to_ne_bytes().to_vec();
         message.extend(turn.at.segment.to_ne_bytes());
         message.extend(turn.at.n.to_ne_bytes());
@@ -404,10 +404,10 @@ impl Parked {
         Ok(u32::from_ne_bytes(bytes))
     }
 
-    fn ranges(&mut self, ranges: &[Range]) -> io::Result<Vec<Vec<u8>>> {
+    fn ranges(&mut self, ranges: &[ByteRange]) -> io::Result<Vec<Vec<u8>>> {
         let bytes = self.bytes(ranges.iter().map(|range| range.length).sum())?;
         let mut rest = bytes.as_slice();
-        let mut next = |range: &Range| {
+        let mut next = |range: &ByteRange| {
             let (bytes, behind) = rest.split_at(usize::try_from(range.length).expect("it was read into memory"));
             rest = behind;
             bytes.to_vec()
@@ -420,7 +420,7 @@ fn length_of<T>(list: &[T]) -> io::Result<u32> {
     u32::try_from(list.len()).map_err(|_| io::ErrorKind::InvalidInput.into())
 }
 
-fn put_ranges(ranges: &[Range], message: &mut Vec<u8>) {
+fn put_ranges(ranges: &[ByteRange], message: &mut Vec<u8>) {
     for range in ranges {
         message.extend(range.address.to_ne_bytes());
         message.extend(range.length.to_ne_bytes());
@@ -431,8 +431,8 @@ fn put_ranges(ranges: &[Range], message: &mut Vec<u8>) {
 mod tests {
     use super::*;
     use crate::record::shim::built;
-    use idd_trace::instrument::map::Map;
-    use idd_trace::instrument::segment::Grain;
+    use idd_trace::instrument::map::UnitMap;
+    use idd_trace::instrument::segment::SegmentGrain;
 
     const PROGRAM: &str = r#"
 #include <stdio.h>
@@ -461,9 +461,9 @@ int main(void)
 
     const TOTAL: u64 = 0x1000_0000;
 
-    fn test() -> Test {
-        let (patches, dumps) = (Vec::new(), vec![Range { address: TOTAL, length: 4 }]);
-        Test {
+    fn test() -> ForkTest {
+        let (patches, dumps) = (Vec::new(), vec![ByteRange { address: TOTAL, length: 4 }]);
+        ForkTest {
             patches,
             stop: None,
             switch: None,
@@ -475,7 +475,7 @@ int main(void)
         }
     }
 
-    fn numbers(records: &[u8], map: &Map) -> Vec<u32> {
+    fn numbers(records: &[u8], map: &UnitMap) -> Vec<u32> {
         let (mut rest, mut numbers) = (records, Vec::new());
         while let Some(number) = rest.first_chunk() {
             let number = u32::from_le_bytes(*number);
@@ -490,7 +490,7 @@ int main(void)
     #[test]
     fn a_process_that_loses_the_processor_before_it_says_who_it_is_is_heard() {
         let place = tempfile::tempdir().unwrap();
-        let control = Control::new(&place.path().join("control")).unwrap();
+        let control = ParkControl::new(&place.path().join("control")).unwrap();
         let mut program = UnixStream::connect(&control.socket).unwrap();
         let speaking = thread::spawn(move || {
             thread::sleep(Duration::from_millis(100));
@@ -505,26 +505,26 @@ int main(void)
     #[test]
     fn a_child_of_a_parked_process_parks_later_and_its_tests_tell_their_records() {
         let place = tempfile::tempdir().unwrap();
-        let build = built(place.path(), PROGRAM, Grain::Statement);
-        let map = Map::read(&fs::read(build.map(1)).unwrap()).unwrap();
+        let build = built(place.path(), PROGRAM, SegmentGrain::Statement);
+        let map = UnitMap::read(&fs::read(build.map(1)).unwrap()).unwrap();
         let scratch = place.path().join("scratch");
         fs::create_dir(&scratch).unwrap();
-        let control = Control::new(&place.path().join("control")).unwrap();
+        let control = ParkControl::new(&place.path().join("control")).unwrap();
         let environment = control.variables_at_start(&scratch);
         let directory = place.path().to_owned();
         let program = directory.join("a");
         let run = thread::spawn(move || process::capture(program.as_os_str(), &[], &directory, &environment).unwrap());
         let limit = Duration::from_secs(60);
         let mut start = control.wait_at_most(limit, &|| false).unwrap().expect("the program parks at once");
-        let traced = Test { is_traced: true, dumps: Vec::new(), ..test() };
+        let traced = ForkTest { is_traced: true, dumps: Vec::new(), ..test() };
         let whole = start.test(&traced).unwrap();
-        assert_eq!((whole.ended, &*whole.output), (Ended::Exit(0), &b"33\n"[..]));
+        assert_eq!((whole.ended, &*whole.output), (TestEnding::Exit(0), &b"33\n"[..]));
         let all = numbers(&whole.records, &map);
         assert_eq!(all.len() as u64, whole.n_segments + 1);
 
         let mut later = start.spawn(40, &control, (limit, &|| false)).unwrap().expect("the run is longer");
         let rest = later.test(&traced).unwrap();
-        assert_eq!((rest.ended, &*rest.output), (Ended::Exit(0), &b"33\n"[..]));
+        assert_eq!((rest.ended, &*rest.output), (TestEnding::Exit(0), &b"33\n"[..]));
         assert_eq!(numbers(&rest.records, &map), all[39..]);
         let mut last = later.spawn(41, &control, (limit, &|| false)).unwrap().expect("the run is longer");
         assert_eq!(numbers(&last.test(&traced).unwrap().records, &map), all[40..]);
@@ -543,38 +543,39 @@ int main(void)
     #[test]
     fn tests_of_a_parked_process_tell_what_a_change_makes_and_leave_no_trace() {
         let place = tempfile::tempdir().unwrap();
-        let build = built(place.path(), PROGRAM, Grain::Straight);
-        let map = Map::read(&fs::read(build.map(1)).unwrap()).unwrap();
+        let build = built(place.path(), PROGRAM, SegmentGrain::Straight);
+        let map = UnitMap::read(&fs::read(build.map(1)).unwrap()).unwrap();
         let step = map.module.functions.iter().position(|header| &*header.name == "step").unwrap();
         let entry = map.firsts[step];
 
         let scratch = place.path().join("scratch");
         fs::create_dir(&scratch).unwrap();
-        let control = Control::new(&place.path().join("control")).unwrap();
-        let environment = control.variables(Point { segment: entry, n: 5 }, &scratch);
+        let control = ParkControl::new(&place.path().join("control")).unwrap();
+        let environment = control.variables(SegmentInstance { segment: entry, n: 5 }, &scratch);
         let directory = place.path().to_owned();
         let program = directory.join("a");
         let run = thread::spawn(move || process::capture(program.as_os_str(), &[], &directory, &environment).unwrap());
         let mut parked = control.wait().unwrap();
         assert_eq!(parked.n_threads, 1);
-        let memory = parked.read(&[Range { address: TOTAL, length: 4 }, Range { address: 16, length: 2 }]).unwrap();
+        let memory =
+            parked.read(&[ByteRange { address: TOTAL, length: 4 }, ByteRange { address: 16, length: 2 }]).unwrap();
         assert_eq!(memory, [(-6_i32).to_le_bytes().to_vec(), vec![0, 0]]);
 
         let unchanged = parked.test(&test()).unwrap();
-        assert_eq!((unchanged.ended, &*unchanged.output), (Ended::Exit(0), &b"33\n"[..]));
-        let switch = Some(Turn { at: Point { segment: entry, n: 1 }, case: 0, choice: 0 });
-        let switched = parked.test(&Test { switch, ..test() }).unwrap();
+        assert_eq!((unchanged.ended, &*unchanged.output), (TestEnding::Exit(0), &b"33\n"[..]));
+        let switch = Some(TurnedDecision { at: SegmentInstance { segment: entry, n: 1 }, case: 0, choice: 0 });
+        let switched = parked.test(&ForkTest { switch, ..test() }).unwrap();
         // 4 is subtracted, not added.
-        assert_eq!((switched.ended, &*switched.output), (Ended::Exit(3), &b"25\n"[..]));
+        assert_eq!((switched.ended, &*switched.output), (TestEnding::Exit(3), &b"25\n"[..]));
         let patches = vec![(TOTAL, 100_i32.to_le_bytes().to_vec())];
-        let overwritten = parked.test(&Test { patches: patches.clone(), ..test() }).unwrap();
-        assert_eq!((overwritten.ended, &*overwritten.output), (Ended::Exit(3), &b"139\n"[..]));
-        let at_seven = Some(Point { segment: entry, n: 2 });
-        let halted = parked.test(&Test { patches, stop: at_seven, ..test() }).unwrap();
-        assert_eq!((halted.ended, halted.dumps), (Ended::Reached, vec![109_i32.to_le_bytes().to_vec()]));
-        assert_eq!(parked.test(&Test { budget: 3, ..test() }).unwrap().ended, Ended::Budget);
-        let wild = parked.test(&Test { patches: vec![(16, vec![1])], ..test() }).unwrap();
-        assert_eq!(wild.ended, Ended::Refused);
+        let overwritten = parked.test(&ForkTest { patches: patches.clone(), ..test() }).unwrap();
+        assert_eq!((overwritten.ended, &*overwritten.output), (TestEnding::Exit(3), &b"139\n"[..]));
+        let at_seven = Some(SegmentInstance { segment: entry, n: 2 });
+        let halted = parked.test(&ForkTest { patches, stop: at_seven, ..test() }).unwrap();
+        assert_eq!((halted.ended, halted.dumps), (TestEnding::Reached, vec![109_i32.to_le_bytes().to_vec()]));
+        assert_eq!(parked.test(&ForkTest { budget: 3, ..test() }).unwrap().ended, TestEnding::Budget);
+        let wild = parked.test(&ForkTest { patches: vec![(16, vec![1])], ..test() }).unwrap();
+        assert_eq!(wild.ended, TestEnding::Refused);
         assert!(!place.path().join("written").exists(), "a test wrote a file");
 
         parked.go().unwrap();
@@ -586,16 +587,18 @@ int main(void)
     #[test]
     fn a_process_that_is_turned_does_everything_else_itself() {
         let place = tempfile::tempdir().unwrap();
-        let build = built(place.path(), PROGRAM, Grain::Straight);
-        let map = Map::read(&fs::read(build.map(1)).unwrap()).unwrap();
+        let build = built(place.path(), PROGRAM, SegmentGrain::Straight);
+        let map = UnitMap::read(&fs::read(build.map(1)).unwrap()).unwrap();
         let step = map.module.functions.iter().position(|header| &*header.name == "step").unwrap();
-        let control = Control::new(&place.path().join("control")).unwrap();
+        let control = ParkControl::new(&place.path().join("control")).unwrap();
         let environment = control.variables_at_start(place.path());
         let directory = place.path().to_owned();
         let program = directory.join("a");
         let run = thread::spawn(move || process::capture(program.as_os_str(), &[], &directory, &environment).unwrap());
         let mut parked = control.wait().unwrap();
-        parked.turn(Turn { at: Point { segment: map.firsts[step], n: 5 }, case: 0, choice: 0 }).unwrap();
+        parked
+            .turn(TurnedDecision { at: SegmentInstance { segment: map.firsts[step], n: 5 }, case: 0, choice: 0 })
+            .unwrap();
         parked.go().unwrap();
         let said = run.join().unwrap();
         assert_eq!((said.code, &*said.stdout), (Some(3), &b"25\n"[..]));

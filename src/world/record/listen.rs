@@ -26,12 +26,12 @@ use rustix::event::{PollFd, PollFlags, Timespec};
 use rustix::fd::OwnedFd;
 use rustix::process::Pid;
 
-use crate::process::{ProcessGroup, Watch};
+use crate::process::{CommandWatch, ProcessGroup};
 use crate::record::RecordError;
-use crate::record::memory::Memory;
+use crate::record::memory::ProcessMemory;
 use crate::system;
 use idd_base::outcome::Ending;
-use idd_trace::container::{Kind, MAX_CHUNK, Process, REPLACED, Unfinished, Writer};
+use idd_trace::container::{ChunkKind, MAX_CHUNK, REPLACED, TraceWriter, TracedProcess, Unfinished};
 use idd_trace::native::fault;
 
 /// The variable with the socket, for instrumented programs.
@@ -49,16 +49,16 @@ const PATIENCE: Duration = Duration::from_secs(2);
 const OVER: [u8; 40] = [0; 40];
 
 /// Listens until the programs have ended.
-pub struct Listener {
+pub struct TraceListener {
     socket: PathBuf,
     is_closing: Arc<AtomicBool>,
-    test: Test,
-    thread: JoinHandle<Vec<io::Result<Taken>>>,
+    test: ConnectedTest,
+    thread: JoinHandle<Vec<io::Result<TakenTrace>>>,
 }
 
 /// The test whose programs connect.
 #[derive(Debug, Clone)]
-pub struct Test {
+pub struct ConnectedTest {
     socket: PathBuf,
     is_over: Arc<AtomicBool>,
     connections: Arc<Mutex<Vec<Weak<Connection>>>>,
@@ -104,7 +104,7 @@ impl Connection {
     }
 }
 
-impl Test {
+impl ConnectedTest {
     fn connect(&self, stream: UnixStream) -> Arc<Connection> {
         let mut connections = self.connections.lock().unwrap_or_else(PoisonError::into_inner);
         let is_left = AtomicBool::new(self.is_over.load(Ordering::SeqCst));
@@ -149,12 +149,12 @@ impl Test {
 /// Watches the test, and the programs that outlive it.
 pub struct Watched<'w> {
     /// The watcher of the test.
-    pub watch: &'w mut dyn Watch,
+    pub watch: &'w mut dyn CommandWatch,
     /// The test.
-    pub test: Test,
+    pub test: ConnectedTest,
 }
 
-impl Watch for Watched<'_> {
+impl CommandWatch for Watched<'_> {
     fn starting(&mut self) {
         // The build ran before. A process can connect, and be killed, before `started` is called.
         self.test.is_over.store(false, Ordering::SeqCst);
@@ -178,11 +178,11 @@ impl Watch for Watched<'_> {
 /// The data of one recorded process.
 #[expect(clippy::struct_excessive_bools, reason = "they are independent facts")]
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Taken {
+pub struct TakenTrace {
     /// The trace, relative to the directory.
     pub file: String,
     /// The process.
-    pub process: Process,
+    pub process: TracedProcess,
     /// Bytes of its records.
     pub n_bytes: u64,
     /// How it ended, see [`container`](idd_trace::container); `None` if it was killed.
@@ -208,7 +208,7 @@ pub struct Taken {
 
 /// The part of the traces that is kept if they exceed their limit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Keep {
+pub enum KeptPart {
     /// The first records.
     First,
     /// The last ones, of all processes together.
@@ -252,7 +252,7 @@ struct GivenUp {
 struct Room {
     /// Negative if several processes wrote at once; the next ones compensate for it.
     n_left: i64,
-    keep: Keep,
+    keep: KeptPart,
     /// The chunks of all processes, the oldest first.
     olds: VecDeque<Old>,
     /// By process.
@@ -262,7 +262,7 @@ struct Room {
 impl Room {
     /// Makes room for a chunk, by dropping old ones if needed; returns whether there is room.
     fn make(&mut self) -> bool {
-        while self.n_left <= 0 && self.keep == Keep::Last {
+        while self.n_left <= 0 && self.keep == KeptPart::Last {
             let Some(old) = self.olds.pop_front() else { break };
             // The space is returned to the file system; if that is not possible, nothing is gained.
             let end = old.place + old.length;
@@ -274,7 +274,7 @@ impl Room {
             let punched = File::options().write(true).open(&old.path);
             let punched = punched.and_then(|file| system::free_range(&file, begin, end - begin));
             if punched.is_err() {
-                self.keep = Keep::First;
+                self.keep = KeptPart::First;
                 break;
             }
             let given_up = self.given_up.entry(old.process).or_default();
@@ -290,24 +290,24 @@ impl Room {
     /// Records that a chunk was written.
     fn take(&mut self, old: Old) {
         self.n_left -= old.length.cast_signed();
-        if self.keep == Keep::Last && old.n_bytes > 0 {
+        if self.keep == KeptPart::Last && old.n_bytes > 0 {
             self.olds.push_back(old);
         }
     }
 }
 
 /// A trace whose index is not written yet: its chunks can still be dropped.
-struct Open {
-    taken: Taken,
+struct OpenTrace {
+    taken: TakenTrace,
     process: usize,
     path: Arc<Path>,
     unfinished: Unfinished,
 }
 
-impl Listener {
+impl TraceListener {
     /// Starts to listen at `socket`. Traces are written to `directory`, and take at most `max_bytes` together, plus one
     /// chunk and some blocks for each process.
-    pub fn start(socket: &Path, directory: &Path, (max_bytes, keep): (u64, Keep)) -> Result<Self, RecordError> {
+    pub fn start(socket: &Path, directory: &Path, (max_bytes, keep): (u64, KeptPart)) -> Result<Self, RecordError> {
         let failed = |source| RecordError::Keep { path: directory.to_owned(), source };
         fs::create_dir_all(directory).map_err(failed)?;
         let listener = UnixListener::bind(socket).map_err(failed)?;
@@ -318,16 +318,16 @@ impl Listener {
         let room = Arc::new(Mutex::new(room));
         let (is_over, connections) = <(Arc<AtomicBool>, Arc<Mutex<Vec<Weak<Connection>>>>)>::default();
         let children = Arc::default();
-        let test = Test { socket: socket.to_owned(), is_over, connections, children };
+        let test = ConnectedTest { socket: socket.to_owned(), is_over, connections, children };
         let of_test = test.clone();
         let thread = thread::spawn(move || {
-            let mut takers: Vec<JoinHandle<io::Result<Option<Open>>>> = Vec::new();
+            let mut takers: Vec<JoinHandle<io::Result<Option<OpenTrace>>>> = Vec::new();
             while let Ok((stream, _)) = listener.accept() {
                 let (process, directory, room) = (takers.len(), directory.clone(), Arc::clone(&room));
                 let (connection, children) = (of_test.connect(stream), Arc::clone(&of_test.children));
                 let is_closing = Arc::clone(&closing);
                 takers.push(thread::spawn(move || {
-                    let place = Place { directory: &directory, process, room: &room };
+                    let place = TraceFile { directory: &directory, process, room: &room };
                     let taken = take(&connection, &place, &children, &is_closing);
                     connection.is_read.store(true, Ordering::SeqCst);
                     taken
@@ -338,7 +338,8 @@ impl Listener {
                 }
             }
             let join = |taker: JoinHandle<_>| taker.join().unwrap_or_else(|_| Err(io::ErrorKind::Other.into()));
-            let opens: Vec<io::Result<Open>> = takers.into_iter().filter_map(|taker| join(taker).transpose()).collect();
+            let opens: Vec<io::Result<OpenTrace>> =
+                takers.into_iter().filter_map(|taker| join(taker).transpose()).collect();
             let mut room = hold(&room);
             opens.into_iter().map(|open| finish(open?, &mut room)).collect()
         });
@@ -346,12 +347,12 @@ impl Listener {
     }
 
     /// Watches the test, so that processes that outlive it are distinguished from other killed ones.
-    pub fn watched<'w>(&self, watch: &'w mut dyn Watch) -> Watched<'w> {
+    pub fn watched<'w>(&self, watch: &'w mut dyn CommandWatch) -> Watched<'w> {
         Watched { watch, test: self.test.clone() }
     }
 
     /// Waits for unread data, and returns the traces in the order of connection. All programs must have ended.
-    pub fn finish(self) -> Vec<io::Result<Taken>> {
+    pub fn finish(self) -> Vec<io::Result<TakenTrace>> {
         self.is_closing.store(true, Ordering::SeqCst);
         drop(UnixStream::connect(&self.socket));
         let taken = self.thread.join().unwrap_or_default();
@@ -365,32 +366,32 @@ fn hold(room: &Mutex<Room>) -> MutexGuard<'_, Room> {
 }
 
 /// Writes the index of a trace.
-fn finish(open: Open, room: &mut Room) -> io::Result<Taken> {
+fn finish(open: OpenTrace, room: &mut Room) -> io::Result<TakenTrace> {
     let given_up = room.given_up.remove(&open.process).unwrap_or_default();
     let n_packed = open.unfinished.size() - given_up.n_packed;
     let file = File::options().append(true).open(&open.path)?;
     open.unfinished.finish_without(BufWriter::new(file), &given_up.places)?;
-    Ok(Taken { n_given_up: given_up.n_bytes, n_packed, ..open.taken })
+    Ok(TakenTrace { n_given_up: given_up.n_bytes, n_packed, ..open.taken })
 }
 
 /// The file of a process's trace.
-struct Place<'p> {
+struct TraceFile<'p> {
     directory: &'p Path,
     process: usize,
     room: &'p Mutex<Room>,
 }
 
 /// A trace that is being written.
-struct Taking<'p> {
-    place: &'p Place<'p>,
+struct IncomingTrace<'p> {
+    place: &'p TraceFile<'p>,
     path: Arc<Path>,
-    writer: Writer<BufWriter<File>>,
-    taken: Taken,
+    writer: TraceWriter<BufWriter<File>>,
+    taken: TakenTrace,
     /// Bytes of the records of each thread.
     offsets: Vec<u64>,
 }
 
-impl Taking<'_> {
+impl IncomingTrace<'_> {
     /// Counts records of a thread; returns the number of bytes before them.
     fn count(&mut self, thread: u32, length: u64) -> io::Result<u64> {
         let index = thread as usize;
@@ -409,14 +410,14 @@ impl Taking<'_> {
     }
 
     /// Writes a chunk; records only while there is room.
-    fn add(&mut self, (kind, thread): (Kind, u32), offset: u64, content: &[u8], length: u64) -> io::Result<()> {
-        if kind == Kind::Records && (self.taken.is_cut || !hold(self.place.room).make()) {
+    fn add(&mut self, (kind, thread): (ChunkKind, u32), offset: u64, content: &[u8], length: u64) -> io::Result<()> {
+        if kind == ChunkKind::Records && (self.taken.is_cut || !hold(self.place.room).make()) {
             self.taken.is_cut = true;
             return Ok(());
         }
         let place = self.writer.size();
         self.writer.add(kind, thread, offset, content)?;
-        let n_bytes = if kind == Kind::Records { length } else { 0 };
+        let n_bytes = if kind == ChunkKind::Records { length } else { 0 };
         let (path, process) = (Arc::clone(&self.path), self.place.process);
         hold(self.place.room).take(Old { path, process, place, length: self.writer.size() - place, n_bytes });
         Ok(())
@@ -426,22 +427,22 @@ impl Taking<'_> {
 /// Receives the data of one process; `None` if it sends nothing, as our own connection does.
 fn take(
     connection: &Connection,
-    place: &Place<'_>,
+    place: &TraceFile<'_>,
     children: &Mutex<Children>,
     is_closing: &AtomicBool,
-) -> io::Result<Option<Open>> {
+) -> io::Result<Option<OpenTrace>> {
     // A connection from a non-blocking listener can be non-blocking too.
     let mut stream = &connection.stream;
     stream.set_nonblocking(false)?;
     let Some(process) = greeting(&mut stream)? else { return Ok(None) };
     children.lock().unwrap_or_else(PoisonError::into_inner).greeted.insert(process.pid);
-    let memory = Memory::give(stream).ok();
+    let memory = ProcessMemory::give(stream).ok();
     let name = format!("{}.trace", place.process);
     let path: Arc<Path> = place.directory.join(&name).into();
-    let mut writer = Writer::new(BufWriter::with_capacity(1 << 20, File::create(&path)?))?;
-    writer.add(Kind::Process, 0, 0, &process.to_bytes())?;
-    let taken = Taken { file: name, process, has_values: true, ..Taken::default() };
-    let mut taking = Taking { place, path, writer, taken, offsets: Vec::new() };
+    let mut writer = TraceWriter::new(BufWriter::with_capacity(1 << 20, File::create(&path)?))?;
+    writer.add(ChunkKind::Process, 0, 0, &process.to_bytes())?;
+    let taken = TakenTrace { file: name, process, has_values: true, ..TakenTrace::default() };
+    let mut taking = IncomingTrace { place, path, writer, taken, offsets: Vec::new() };
     let mut content = Vec::new();
     let mut head = [0; 16];
     // A killed process can stop anywhere; whole messages are kept.
@@ -454,21 +455,21 @@ fn take(
             children.lock().unwrap_or_else(PoisonError::into_inner).awaited.push((thread, process));
             continue;
         }
-        let known = Kind::from_number(kind).filter(|_| length <= u64::from(MAX_CHUNK));
+        let known = ChunkKind::from_number(kind).filter(|_| length <= u64::from(MAX_CHUNK));
         let kind = known.ok_or(io::ErrorKind::InvalidData)?;
         content.resize(usize::try_from(length).map_err(|_| io::ErrorKind::InvalidData)?, 0);
         if stream.read_exact(&mut content).is_err() {
             break;
         }
         let offset = match kind {
-            Kind::Records => taking.count(thread, length)?,
-            Kind::End => {
+            ChunkKind::Records => taking.count(thread, length)?,
+            ChunkKind::End => {
                 taking.taken.end = Some(thread);
                 continue;
             }
-            Kind::Fault => fault::offset(&content).ok_or(io::ErrorKind::InvalidData)?,
-            Kind::Process | Kind::Globals => 0,
-            Kind::Classes | Kind::Objects => return Err(io::ErrorKind::InvalidData.into()),
+            ChunkKind::Fault => fault::offset(&content).ok_or(io::ErrorKind::InvalidData)?,
+            ChunkKind::Process | ChunkKind::Globals => 0,
+            ChunkKind::Classes | ChunkKind::Objects => return Err(io::ErrorKind::InvalidData.into()),
         };
         taking.add((kind, thread), offset, &content, length)?;
     }
@@ -486,22 +487,22 @@ fn take(
         for tail in left.into_iter().flat_map(|left| left.tails) {
             let length = tail.length as u64;
             taking.count(tail.thread, length)?;
-            taking.add((Kind::Records, tail.thread), tail.offset, &tail.bytes, length)?;
+            taking.add((ChunkKind::Records, tail.thread), tail.offset, &tail.bytes, length)?;
         }
         taking.taken.is_lost = is_lost && taking.taken.end.is_none();
         taking.taken.end = taking.taken.end.or(end);
     }
-    let Taking { mut writer, mut taken, path, .. } = taking;
+    let IncomingTrace { mut writer, mut taken, path, .. } = taking;
     if let Some(end) = taken.end {
-        writer.add(Kind::End, end, 0, &[])?;
+        writer.add(ChunkKind::End, end, 0, &[])?;
     }
     taken.is_left = taken.end.is_none() && connection.is_left.load(Ordering::SeqCst);
     // A test can run more programs than files can be open.
     let (_, unfinished) = writer.pause()?;
-    Ok(Some(Open { taken, process: place.process, path, unfinished }))
+    Ok(Some(OpenTrace { taken, process: place.process, path, unfinished }))
 }
 
-fn greeting(stream: &mut &UnixStream) -> io::Result<Option<Process>> {
+fn greeting(stream: &mut &UnixStream) -> io::Result<Option<TracedProcess>> {
     let mut head = [0; 40];
     if !is_whole(stream.read_exact(&mut head))? || head == OVER {
         return Ok(None);
@@ -518,7 +519,7 @@ fn greeting(stream: &mut &UnixStream) -> io::Result<Option<Process>> {
     let forked_at = (number(8) == 1).then_some((number(20), n_before));
     let (pid, parent) = (number(12), number(16));
     let (program, words) = (text(number(32))?, text(number(36))?);
-    Ok(program.zip(words).map(|(program, words)| Process { pid, parent, forked_at, program, words }))
+    Ok(program.zip(words).map(|(program, words)| TracedProcess { pid, parent, forked_at, program, words }))
 }
 
 /// Whether a message was read as a whole. The end of a killed process is no error.
@@ -545,7 +546,7 @@ mod tests {
         bytes
     }
 
-    fn message(kind: Kind, thread: u32, content: &[u8]) -> Vec<u8> {
+    fn message(kind: ChunkKind, thread: u32, content: &[u8]) -> Vec<u8> {
         let mut bytes: Vec<u8> = [kind as u32, thread].iter().flat_map(|number| number.to_le_bytes()).collect();
         bytes.extend((content.len() as u64).to_le_bytes());
         bytes.extend(content);
@@ -554,7 +555,7 @@ mod tests {
 
     struct Patient;
 
-    impl Watch for Patient {
+    impl CommandWatch for Patient {
         fn started(&mut self, _: ProcessGroup) {}
 
         fn is_interrupted(&self) -> bool {
@@ -563,10 +564,10 @@ mod tests {
     }
 
     /// The traces of processes that send these bytes; the test ends before the last of them is killed.
-    fn taken(sent: &[Vec<u8>]) -> Vec<Taken> {
+    fn taken(sent: &[Vec<u8>]) -> Vec<TakenTrace> {
         let place = tempfile::tempdir().unwrap();
         let socket = place.path().join("socket");
-        let listener = Listener::start(&socket, place.path(), (1 << 20, Keep::First)).unwrap();
+        let listener = TraceListener::start(&socket, place.path(), (1 << 20, KeptPart::First)).unwrap();
         let mut streams: Vec<UnixStream> = Vec::new();
         for bytes in sent {
             // All but the last one have ended by then.
@@ -584,7 +585,8 @@ mod tests {
     fn who_is_killed_while_it_greets_takes_no_other_with_it() {
         let whole = hello(7, b"/bin/x");
         for length in 0..whole.len() {
-            let taken = taken(&[[hello(6, b"/bin/y"), message(Kind::End, 3, &[])].concat(), whole[..length].to_vec()]);
+            let taken =
+                taken(&[[hello(6, b"/bin/y"), message(ChunkKind::End, 3, &[])].concat(), whole[..length].to_vec()]);
             let seen: Vec<_> = taken.iter().map(|taken| (taken.process.pid, taken.end, taken.is_left)).collect();
             assert_eq!(seen, [(6, Some(3), false)], "{length}");
         }
@@ -592,7 +594,7 @@ mod tests {
 
     #[test]
     fn of_who_outlives_the_test_whole_messages_are_kept() {
-        let (records, rest) = (message(Kind::Records, 0, &[1; 24]), message(Kind::Records, 0, &[2; 40]));
+        let (records, rest) = (message(ChunkKind::Records, 0, &[1; 24]), message(ChunkKind::Records, 0, &[2; 40]));
         let killed = [hello(5, b"/bin/x"), records.clone()].concat();
         let left = [hello(7, b"/bin/x"), records, rest[..rest.len() - 1].to_vec()].concat();
         let taken = taken(&[killed, left]);
@@ -602,12 +604,12 @@ mod tests {
 
     /// Bytes on disk of the traces of processes that send this number of records of this length at once, with a limit
     /// of 1 MiB.
-    fn on_disk((n_processes, n_chunks, length): (u32, usize, usize), keep: Keep) -> u64 {
+    fn on_disk((n_processes, n_chunks, length): (u32, usize, usize), keep: KeptPart) -> u64 {
         use std::os::unix::fs::MetadataExt as _;
         let place = tempfile::tempdir().unwrap();
         let socket = place.path().join("socket");
         let traces = place.path().join("traces");
-        let listener = Listener::start(&socket, &traces, (1 << 20, keep)).unwrap();
+        let listener = TraceListener::start(&socket, &traces, (1 << 20, keep)).unwrap();
         thread::scope(|scope| {
             for pid in 1..=n_processes {
                 let socket = &socket;
@@ -621,20 +623,20 @@ mod tests {
                     };
                     for _ in 0..n_chunks {
                         let content: Vec<u8> = (0..length).map(|_| noise()).collect();
-                        stream.write_all(&message(Kind::Records, 0, &content)).unwrap();
+                        stream.write_all(&message(ChunkKind::Records, 0, &content)).unwrap();
                     }
                 });
             }
         });
         listener.watched(&mut Patient).ended();
-        let taken: Vec<Taken> = listener.finish().into_iter().collect::<io::Result<_>>().unwrap();
+        let taken: Vec<TakenTrace> = listener.finish().into_iter().collect::<io::Result<_>>().unwrap();
         assert_eq!(taken.len(), n_processes as usize);
         taken.iter().map(|taken| fs::metadata(traces.join(&taken.file)).unwrap().blocks() * 512).sum()
     }
 
     #[test]
     fn traces_keep_to_what_they_may_take_on_disk() {
-        for keep in [Keep::Last, Keep::First] {
+        for keep in [KeptPart::Last, KeptPart::First] {
             for (n_processes, n_chunks, length) in [(1, 60, 60_000), (6, 40, 60_000), (1, 4000, 700), (3, 3000, 700)] {
                 let found = on_disk((n_processes, n_chunks, length), keep);
                 // A chunk for each process that writes, the size of its index, and its first and last blocks.
@@ -647,9 +649,9 @@ mod tests {
 
     #[test]
     fn a_program_that_was_not_replaced_goes_on() {
-        let records = message(Kind::Records, 0, &[1; 24]);
-        let replaced = [hello(5, b"/bin/x"), records.clone(), message(Kind::End, REPLACED, &[])].concat();
-        let failed = [&*replaced, &*records, &*message(Kind::End, 2, &[])].concat();
+        let records = message(ChunkKind::Records, 0, &[1; 24]);
+        let replaced = [hello(5, b"/bin/x"), records.clone(), message(ChunkKind::End, REPLACED, &[])].concat();
+        let failed = [&*replaced, &*records, &*message(ChunkKind::End, 2, &[])].concat();
         let taken = taken(&[replaced, failed]);
         let seen: Vec<_> = taken.iter().map(|taken| (taken.n_bytes, taken.end, taken.is_left)).collect();
         assert_eq!(seen, [(24, Some(REPLACED), false), (48, Some(2), false)]);

@@ -37,7 +37,7 @@ const LONGEST: usize = 64 << 10;
 
 /// The records that a thread had not sent.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Tail {
+pub struct UnsentRecords {
     /// The thread, by its number.
     pub thread: u32,
     /// Bytes of its earlier records.
@@ -52,7 +52,7 @@ pub struct Tail {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Left {
     /// By thread.
-    pub tails: Vec<Tail>,
+    pub tails: Vec<UnsentRecords>,
     /// Threads that used the memory, at once.
     pub n_slots: usize,
     /// Whether there was no room for some records: the connection had been closed, or there were too many threads.
@@ -63,12 +63,12 @@ pub struct Left {
 
 /// The memory of a process.
 #[derive(Debug)]
-pub struct Memory {
+pub struct ProcessMemory {
     file: File,
     process: Option<OwnedFd>,
 }
 
-impl Memory {
+impl ProcessMemory {
     /// Creates it, and sends it to the process at the other end.
     ///
     /// Errors: there is no memory; the process is informed.
@@ -124,7 +124,7 @@ impl Memory {
         }
     }
 
-    fn tail(&self, place: u64, thread: u32, n_sent: u64, sent: &[u64]) -> Option<Tail> {
+    fn tail(&self, place: u64, thread: u32, n_sent: u64, sent: &[u64]) -> Option<UnsentRecords> {
         let mut bytes = vec![0; BUFFER];
         self.file.read_exact_at(&mut bytes, place + HEAD as u64).ok()?;
         let offset = sent.get(thread as usize).copied().unwrap_or(0);
@@ -133,6 +133,6 @@ impl Memory {
         bytes.drain(..n_come);
         let length = bytes.iter().rposition(|byte| *byte != 0)? + 1;
         bytes.truncate(length + LONGEST);
-        Some(Tail { thread, offset, bytes, length })
+        Some(UnsentRecords { thread, offset, bytes, length })
     }
 }

@@ -1,7 +1,7 @@
 //! Instrumented objects that are kept between builds, so that a source that did not change is instrumented once.
 //!
 //! ```text
-//! <key>     an object with its map: see [`Kept`]; the key is the digest of everything that decides it
+//! <key>     an object with its map: see [`KeptObject`]; the key is the digest of everything that decides it
 //! next      number of the next unit and of the next segment, in text; locked while it is changed
 //! ```
 //!
@@ -25,7 +25,7 @@ use sha2::{Digest as _, Sha256};
 
 use crate::{files, system};
 use idd_trace::instrument::map;
-use idd_trace::instrument::segment::Grain;
+use idd_trace::instrument::segment::SegmentGrain;
 
 /// Bytes of all entries; beyond that, the oldest ones are removed before a command uses the directory.
 const MAX_BYTES: u64 = 1 << 30;
@@ -40,7 +40,7 @@ const NEXT: &str = "next";
 
 /// The directory with the objects.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Objects {
+pub struct InstrumentedObjects {
     path: PathBuf,
 }
 
@@ -49,7 +49,7 @@ pub struct Objects {
 /// On disk: `IDDOBJ01`, the number of the unit (4 bytes), the length of its map (8 bytes), the map, the object, and the CRC-32 of all that (4 bytes);
 /// numbers are little-endian.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Kept {
+pub struct KeptObject {
     /// The number of its unit.
     pub unit: u32,
     /// The map of its unit.
@@ -58,7 +58,7 @@ pub struct Kept {
     pub object: Vec<u8>,
 }
 
-impl Kept {
+impl KeptObject {
     fn to_bytes(&self) -> Vec<u8> {
         let mut bytes = MAGIC.to_vec();
         bytes.extend(self.unit.to_le_bytes());
@@ -83,7 +83,7 @@ impl Kept {
     }
 }
 
-impl Objects {
+impl InstrumentedObjects {
     /// Makes the directory if it is not there, and removes what is too old or too much. No command may use it meanwhile.
     pub fn prepare(path: &Path) -> io::Result<Self> {
         files::make_own(path)?;
@@ -137,9 +137,9 @@ impl Objects {
     }
 
     /// The entry with this key, if there is one that is whole. It counts as used now.
-    pub fn find(&self, key: &str) -> Option<Kept> {
+    pub fn find(&self, key: &str) -> Option<KeptObject> {
         let path = self.path.join(key);
-        let found = Kept::read(&fs::read(&path).ok()?);
+        let found = KeptObject::read(&fs::read(&path).ok()?);
         // That its time or the damaged entry stays as it is does no harm.
         let _ = match &found {
             Some(_) => File::options().append(true).open(path).and_then(|file| file.set_modified(SystemTime::now())),
@@ -149,7 +149,7 @@ impl Objects {
     }
 
     /// Keeps an entry. That it cannot be kept is no failure: it is compiled again.
-    pub fn keep(&self, key: &str, kept: &Kept) {
+    pub fn keep(&self, key: &str, kept: &KeptObject) {
         let part = self.path.join(format!("{key}.{}.part", std::process::id()));
         if fs::write(&part, kept.to_bytes()).and_then(|()| fs::rename(&part, self.path.join(key))).is_err() {
             let _ = fs::remove_file(part);
@@ -180,7 +180,7 @@ fn numbers(text: &str) -> Option<(u32, u32)> {
 /// The digest of everything that decides an object.
 ///
 /// - `clang`: the compiler; `words`: its options; `text`: what it compiles.
-pub fn key<'w>(clang: &Path, grain: Grain, words: impl IntoIterator<Item = &'w OsStr>, text: &[u8]) -> String {
+pub fn key<'w>(clang: &Path, grain: SegmentGrain, words: impl IntoIterator<Item = &'w OsStr>, text: &[u8]) -> String {
     let mut digest = Sha256::new();
     let mut add = |part: &[u8]| {
         digest.update((part.len() as u64).to_le_bytes());
@@ -207,13 +207,13 @@ mod tests {
     use super::*;
     use std::time::Duration;
 
-    fn kept(unit: u32) -> Kept {
-        Kept { unit, map: b"map".to_vec(), object: vec![7; 1000] }
+    fn kept(unit: u32) -> KeptObject {
+        KeptObject { unit, map: b"map".to_vec(), object: vec![7; 1000] }
     }
 
-    fn place() -> (tempfile::TempDir, Objects) {
+    fn place() -> (tempfile::TempDir, InstrumentedObjects) {
         let place = tempfile::tempdir().unwrap();
-        let objects = Objects::prepare(&place.path().join("objects")).unwrap();
+        let objects = InstrumentedObjects::prepare(&place.path().join("objects")).unwrap();
         (place, objects)
     }
 
@@ -241,14 +241,14 @@ mod tests {
     fn everything_that_decides_an_object_changes_its_key() {
         let words = |words: &'static [&str]| words.iter().map(OsStr::new);
         let clang = Path::new("/bin/sh");
-        let base = key(clang, Grain::Statement, words(&["-O1", "-fPIC"]), b"text");
-        assert_eq!(base, key(clang, Grain::Statement, words(&["-O1", "-fPIC"]), b"text"));
+        let base = key(clang, SegmentGrain::Statement, words(&["-O1", "-fPIC"]), b"text");
+        assert_eq!(base, key(clang, SegmentGrain::Statement, words(&["-O1", "-fPIC"]), b"text"));
         let others = [
-            key(Path::new("/bin/true"), Grain::Statement, words(&["-O1", "-fPIC"]), b"text"),
-            key(clang, Grain::Straight, words(&["-O1", "-fPIC"]), b"text"),
-            key(clang, Grain::Statement, words(&["-O1"]), b"text"),
-            key(clang, Grain::Statement, words(&["-O1-fPIC"]), b"text"),
-            key(clang, Grain::Statement, words(&["-O1", "-fPIC"]), b"text2"),
+            key(Path::new("/bin/true"), SegmentGrain::Statement, words(&["-O1", "-fPIC"]), b"text"),
+            key(clang, SegmentGrain::Straight, words(&["-O1", "-fPIC"]), b"text"),
+            key(clang, SegmentGrain::Statement, words(&["-O1"]), b"text"),
+            key(clang, SegmentGrain::Statement, words(&["-O1-fPIC"]), b"text"),
+            key(clang, SegmentGrain::Statement, words(&["-O1", "-fPIC"]), b"text2"),
         ];
         assert!(others.iter().all(|other| *other != base));
     }
@@ -259,14 +259,14 @@ mod tests {
         let path = place.path().join("objects");
         assert_eq!((objects.number(10).unwrap(), objects.number(0).unwrap()), ((1, 1), (2, 11)));
         objects.keep("a", &kept(1));
-        let objects = Objects::prepare(&path).unwrap();
+        let objects = InstrumentedObjects::prepare(&path).unwrap();
         assert_eq!(objects.number(MAX_SEGMENTS).unwrap(), (3, 11));
         assert_eq!(objects.find("a"), Some(kept(1)));
-        let objects = Objects::prepare(&path).unwrap();
+        let objects = InstrumentedObjects::prepare(&path).unwrap();
         assert_eq!((objects.number(1).unwrap(), objects.find("a")), ((1, 1), None));
         fs::write(path.join(NEXT), "x").unwrap();
         assert!(objects.number(1).is_err());
-        assert_eq!(Objects::prepare(&path).unwrap().number(1).unwrap(), (1, 1));
+        assert_eq!(InstrumentedObjects::prepare(&path).unwrap().number(1).unwrap(), (1, 1));
     }
 
     #[test]

@@ -10,13 +10,13 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::{fs, io};
 
-use crate::compiler::arguments::{Build, Job, Language, words_of};
+use crate::compiler::arguments::{Build, CompiledLanguage, CompilerJob, words_of};
 use crate::record::build::{BuildDirectory, Logged, WRAPPED};
 use crate::record::objects;
-use crate::record::objects::Kept;
+use crate::record::objects::KeptObject;
 use idd_trace::instrument::invoke::normalised;
 use idd_trace::instrument::module::Module;
-use idd_trace::instrument::segment::Grain;
+use idd_trace::instrument::segment::SegmentGrain;
 use idd_trace::instrument::{map, rewrite};
 
 /// How the IR is printed: unoptimised, with all names, and with null as a valid address. So the result crashes where
@@ -61,7 +61,7 @@ const LENIENT: [&str; 7] = [
 ];
 
 /// A compiler call.
-pub struct Call<'c> {
+pub struct CompilerCall<'c> {
     /// The build that it belongs to.
     pub build: &'c BuildDirectory,
     /// The name under which the compiler was called.
@@ -72,14 +72,14 @@ pub struct Call<'c> {
     pub path: OsString,
 }
 
-impl Call<'_> {
+impl CompilerCall<'_> {
     /// Runs the call; the result is the exit code.
     pub fn run(&self, words: &[OsString]) -> io::Result<i32> {
         let words = self.expanded(words);
-        let Job::Build(build) = Job::read(&words, self.directory, self.language()) else {
+        let CompilerJob::Build(build) = CompilerJob::read(&words, self.directory, self.language()) else {
             return match self.language() {
-                Language::C => self.clang(&words),
-                Language::Cplusplus => self.original(&words),
+                CompiledLanguage::C => self.clang(&words),
+                CompiledLanguage::Cplusplus => self.original(&words),
             };
         };
         if build.is_compile_only {
@@ -112,8 +112,12 @@ impl Call<'_> {
     }
 
     /// The language of the compiler.
-    fn language(&self) -> Language {
-        if self.name.to_str().is_some_and(compiler::is_cplusplus) { Language::Cplusplus } else { Language::C }
+    fn language(&self) -> CompiledLanguage {
+        if self.name.to_str().is_some_and(compiler::is_cplusplus) {
+            CompiledLanguage::Cplusplus
+        } else {
+            CompiledLanguage::C
+        }
     }
 
     /// Runs the original compiler.
@@ -142,7 +146,7 @@ impl Call<'_> {
     fn clang(&self, words: &[OsString]) -> io::Result<i32> {
         let mut all: Vec<&OsStr> = words.iter().map(OsString::as_os_str).collect();
         all.push(OsStr::new("-Qunused-arguments"));
-        if self.language() == Language::Cplusplus {
+        if self.language() == CompiledLanguage::Cplusplus {
             all.push(OsStr::new("--driver-mode=g++"));
         }
         self.relay(self.build.clang.as_os_str(), &all)
@@ -150,7 +154,7 @@ impl Call<'_> {
 
     /// Compiles without instrumentation: with clang or, if that fails, with the original compiler.
     fn plain(&self, words: &[OsString]) -> io::Result<i32> {
-        if self.language() == Language::Cplusplus {
+        if self.language() == CompiledLanguage::Cplusplus {
             return self.original(words);
         }
         let mut all: Vec<&OsStr> = words.iter().map(OsString::as_os_str).collect();
@@ -172,7 +176,12 @@ impl Call<'_> {
     }
 
     /// Compiles one source; the inner error is the reason to compile it without instrumentation.
-    fn instrument(&self, build: &Build, source: (&OsStr, Language), object: &Path) -> io::Result<Result<(), String>> {
+    fn instrument(
+        &self,
+        build: &Build,
+        source: (&OsStr, CompiledLanguage),
+        object: &Path,
+    ) -> io::Result<Result<(), String>> {
         let text_file = beside(object, "idd.ll");
         let done = self.instrument_by(build, source, object, &text_file);
         let _ = fs::remove_file(&text_file);
@@ -182,17 +191,17 @@ impl Call<'_> {
     fn instrument_by(
         &self,
         build: &Build,
-        (source, language): (&OsStr, Language),
+        (source, language): (&OsStr, CompiledLanguage),
         object: &Path,
         text_file: &Path,
     ) -> io::Result<Result<(), String>> {
         let mut words: Vec<OsString> = build.front.clone();
-        if language == Language::Cplusplus {
+        if language == CompiledLanguage::Cplusplus {
             words.extend(PRINT_CPLUSPLUS.map(OsString::from));
             words.extend(["-include".into(), self.build.header().into()]);
         }
         words.extend(PRINT.iter().chain(&LENIENT).map(OsString::from));
-        if self.build.grain == Grain::Statement {
+        if self.build.grain == SegmentGrain::Statement {
             words.push(LEVEL_CODE.into());
         }
         if let Some(dependencies) = &build.dependencies {
@@ -238,7 +247,7 @@ impl Call<'_> {
         };
         let grain = self.build.grain;
         let (unit, first) = self.build.number(n_segments.iter().sum())?;
-        let rewritten = match rewrite::rewrite(&text, &module, rewrite::Numbers { unit, first, grain }) {
+        let rewritten = match rewrite::rewrite(&text, &module, rewrite::UnitNumbers { unit, first, grain }) {
             Ok(rewritten) => rewritten,
             Err(error) => return Ok(Err(error.to_string())),
         };
@@ -252,7 +261,7 @@ impl Call<'_> {
         if let Some(objects) = &self.build.objects
             && self.build.claim(unit, &self.owner(build, source))
         {
-            objects.keep(&key, &Kept { unit, map, object: fs::read(object)? });
+            objects.keep(&key, &KeptObject { unit, map, object: fs::read(object)? });
         }
         Ok(Ok(()))
     }
@@ -298,7 +307,7 @@ impl Call<'_> {
             strip_language(&mut words);
         }
         words.extend(self.runtime_for(build));
-        if self.build.grain == Grain::Statement {
+        if self.build.grain == SegmentGrain::Statement {
             words.extend(LEVEL_SEGMENTS.map(OsString::from));
         }
         let mut code = self.clang(&words)?;
@@ -353,13 +362,13 @@ fn find(program: &OsStr, path: &OsStr) -> Option<PathBuf> {
 /// For tests: builds a program of one source, `a.c`, in `place` as `a` with the instrumenting compiler.
 #[cfg(any(test, feature = "testing"))]
 #[expect(clippy::unwrap_used, reason = "only tests call this")]
-pub fn built(place: &Path, program: &str, grain: Grain) -> BuildDirectory {
+pub fn built(place: &Path, program: &str, grain: SegmentGrain) -> BuildDirectory {
     let path = std::env::var_os("PATH").unwrap();
     let clang = crate::record::build::find_clang(&path, None).expect("the tests need a clang of version 16 or newer");
     let build = BuildDirectory::create(&place.join("build"), &clang, Path::new("/proc/self/exe"), place, (grain, None))
         .unwrap();
     fs::write(place.join("a.c"), program).unwrap();
-    let call = Call { build: &build, name: OsStr::new("cc"), directory: place, path };
+    let call = CompilerCall { build: &build, name: OsStr::new("cc"), directory: place, path };
     assert_eq!(call.run(&["-o", "a", "a.c"].map(Into::into)).unwrap(), 0);
     build
 }

@@ -17,8 +17,8 @@ use serde::{Deserialize, Serialize};
 use crate::files;
 use idd_trace::TraceError;
 use idd_trace::container::Trace;
-use idd_trace::instrument::map::Map;
-use idd_trace::native::units::Units;
+use idd_trace::instrument::map::UnitMap;
+use idd_trace::native::units::RecordedUnits;
 
 /// The description of a recording.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -145,7 +145,7 @@ pub fn take_maps(build: &Path, place: &Path) -> io::Result<Vec<UnitRange>> {
     let mut units = Vec::new();
     for name in files::names(&from) {
         let bytes = fs::read(from.join(&name))?;
-        let map = Map::read(&bytes).map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error))?;
+        let map = UnitMap::read(&bytes).map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error))?;
         units.push((map.unit, map.segments().start, map.segments().end));
         fs::write(to.join(&name), &bytes)?;
     }
@@ -154,15 +154,15 @@ pub fn take_maps(build: &Path, place: &Path) -> io::Result<Vec<UnitRange>> {
 }
 
 /// The units of a recording.
-pub fn units(place: &Path, recording: &Recording) -> Units {
+pub fn units(place: &Path, recording: &Recording) -> RecordedUnits {
     units_at(place, &recording.units)
 }
 
 /// Units whose maps were copied to a place.
-pub fn units_at(place: &Path, ranges: &[UnitRange]) -> Units {
+pub fn units_at(place: &Path, ranges: &[UnitRange]) -> RecordedUnits {
     let maps = place.join("maps");
     let units = ranges.iter().map(|(unit, first, end)| (*unit, *first..*end));
-    Units::new(units, Box::new(move |unit| files::bytes_up_to(&maps.join(format!("{unit}.map")), MAX_MAP)))
+    RecordedUnits::new(units, Box::new(move |unit| files::bytes_up_to(&maps.join(format!("{unit}.map")), MAX_MAP)))
 }
 
 /// A trace of a recording. The trace of a forked process begins with the steps of its parent.

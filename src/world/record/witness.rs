@@ -22,7 +22,7 @@ const RUNNERS: [&str; 10] = ["make", "gmake", "ninja", "samu", "cmake", "meson",
 
 /// A compiler that was called.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Called {
+pub struct CompilerRun {
     /// Its name or path, as it was called.
     pub compiler: String,
     /// The script or program that called it, unless that is a build tool.
@@ -49,7 +49,7 @@ fn file(build: &BuildDirectory) -> PathBuf {
 }
 
 /// The compilers that were called instead of the instrumenting one, each once, in order.
-pub fn called(build: &BuildDirectory) -> io::Result<Vec<Called>> {
+pub fn called(build: &BuildDirectory) -> io::Result<Vec<CompilerRun>> {
     let text = match fs::read(file(build)) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Vec::new(),
         text => text?,
@@ -57,8 +57,8 @@ pub fn called(build: &BuildDirectory) -> io::Result<Vec<Called>> {
     Ok(read(&String::from_utf8_lossy(&text)))
 }
 
-fn read(text: &str) -> Vec<Called> {
-    let mut all: Vec<Called> = Vec::new();
+fn read(text: &str) -> Vec<CompilerRun> {
+    let mut all: Vec<CompilerRun> = Vec::new();
     for line in text.lines() {
         let parts: Vec<&str> = line.split('\t').collect();
         let [program, name, caller, second] = parts[..] else { continue };
@@ -76,7 +76,7 @@ fn read(text: &str) -> Vec<Called> {
         } else {
             Some(base(caller))
         };
-        let one = Called { compiler: name.to_owned(), by: by.map(str::to_owned) };
+        let one = CompilerRun { compiler: name.to_owned(), by: by.map(str::to_owned) };
         if !all.contains(&one) {
             all.push(one);
         }
@@ -117,7 +117,8 @@ mod tests {
             /usr/lib/llvm-19/bin/clang\t/usr/bin/clang-19\t/opt/git-idd\t-c\n\
             /usr/lib/llvm-19/bin/clang\tclang\t/usr/lib/llvm-19/bin/clang\t-c\n\
             /usr/bin/tcc\ttcc\t/usr/bin/ccache\ttcc\n";
-        let called = |compiler: &str, by: Option<&str>| Called { compiler: compiler.into(), by: by.map(Into::into) };
+        let called =
+            |compiler: &str, by: Option<&str>| CompilerRun { compiler: compiler.into(), by: by.map(Into::into) };
         let expected = [called("/usr/bin/gcc", None), called("gcc", Some("./wrap")), called("tcc", Some("ccache"))];
         assert_eq!(read(text), expected);
     }

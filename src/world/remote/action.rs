@@ -14,13 +14,13 @@
 //! The script itself exits with 0 however the test ended. So a failing test is a result like another for the service, which
 //! caches it, and an exit code other than 0 means that the script was killed.
 
-use crate::process::{Words, shell};
+use crate::process::{CommandWords, shell};
 use crate::remote::address::Service;
 use crate::remote::client::{Client, Executed};
 use crate::remote::digest::Digest;
 use crate::remote::merkle::TOP;
 use crate::remote::trouble::Trouble;
-use crate::run::sandbox::{Commands, Job, Precheck};
+use crate::run::sandbox::{Commands, Precheck, ProbeJob};
 use bazel_remote_apis::build::bazel::remote::execution::v2 as api;
 use bazel_remote_apis::google::protobuf;
 use idd_base::outcome::{Ending, Observation, Reason, Stage};
@@ -35,13 +35,13 @@ const REPORT: &str = "git-idd ";
 const UNNAMED_SIGNALS: [i32; 2] = [2, 13];
 
 /// A command of a probe, with its stage.
-type Step<'c> = (Stage, &'c Words);
+type ActionStep<'c> = (Stage, &'c CommandWords);
 
 /// What an action is made of.
 #[derive(Debug, Clone, Copy)]
 pub struct Parts<'p> {
     /// The probe.
-    pub job: &'p Job,
+    pub job: &'p ProbeJob,
     /// Its commands.
     pub commands: &'p Commands,
     /// The service.
@@ -49,7 +49,7 @@ pub struct Parts<'p> {
 }
 
 /// The messages of an action.
-pub struct Action {
+pub struct RemoteAction {
     /// The action, and its encoded form.
     pub action: (Digest, Vec<u8>),
     /// Its command, and the encoded form.
@@ -57,7 +57,7 @@ pub struct Action {
 }
 
 impl Parts<'_> {
-    fn steps(&self) -> Vec<Step<'_>> {
+    fn steps(&self) -> Vec<ActionStep<'_>> {
         let regenerate = self.commands.regeneration.as_ref().map(|regeneration| &regeneration.command);
         let precheck = self.job.precheck.as_ref().and_then(|precheck| match precheck {
             Precheck::Command(words) => Some(words),
@@ -76,7 +76,7 @@ impl Parts<'_> {
     /// The action that runs the commands below `root`.
     ///
     /// Errors: the commands are not UTF-8.
-    pub fn action(&self, root: Digest) -> Result<Action, Trouble> {
+    pub fn action(&self, root: Digest) -> Result<RemoteAction, Trouble> {
         let steps = self.steps();
         let script = String::from_utf8(self.script(&steps)).map_err(|_| {
             Trouble::lasting("a command holds bytes that are not UTF-8, and a remote service takes no others")
@@ -85,7 +85,7 @@ impl Parts<'_> {
         let limits = steps.iter().map(|(stage, _)| self.job.limits.of(*stage));
         let timeout = limits.fold(Duration::ZERO, Duration::saturating_add);
         let is_fresh = !self.job.may_share;
-        Ok(Action { action: Digest::encode(&action(self.service, command.0, root, timeout, is_fresh)), command })
+        Ok(RemoteAction { action: Digest::encode(&action(self.service, command.0, root, timeout, is_fresh)), command })
     }
 
     /// The script; see the module.
@@ -94,7 +94,7 @@ impl Parts<'_> {
     ///
     /// A shell names the signal of which a command died, and names none if the command exited with 128 + n itself. So what the
     /// shell says is read, apart from what the command says. (bash says nothing here: then 128 + n counts as signal n.)
-    fn script(&self, steps: &[Step<'_>]) -> Vec<u8> {
+    fn script(&self, steps: &[ActionStep<'_>]) -> Vec<u8> {
         let mut script = br#"exec 3>&1 4>&2 2>/dev/null </dev/null
 say() { printf 'git-idd %s\n' "$*" >&4; }
 IDD_WORKTREE=$(pwd); export IDD_WORKTREE
@@ -127,8 +127,8 @@ run() {
         for (stage, words) in steps {
             let stage = word(*stage).as_bytes();
             let line = match words {
-                Words::Shell(line) => [b"/bin/sh -c ", &shell::quoted(line.as_bytes())[..]].concat(),
-                Words::Argv(words) => shell::line(words.iter().map(|word| word.as_bytes())),
+                CommandWords::Shell(line) => [b"/bin/sh -c ", &shell::quoted(line.as_bytes())[..]].concat(),
+                CommandWords::Argv(words) => shell::line(words.iter().map(|word| word.as_bytes())),
             };
             script.extend([b"run ", stage, b" ", &line, b"\n"].concat());
         }
@@ -148,7 +148,7 @@ pub fn run_script(
     script: &str,
     limit: Duration,
     is_fresh: bool,
-) -> Result<Returned, Trouble> {
+) -> Result<ReturnedAction, Trouble> {
     let (root, action) = script_action(service, script, limit, is_fresh);
     if !is_fresh && let Some(earlier) = client.earlier(action.action.0)? {
         return Ok(earlier);
@@ -166,28 +166,28 @@ pub fn start_script(
     script: &str,
     limit: Duration,
     is_unwanted: &dyn Fn() -> bool,
-) -> Result<Option<Returned>, Trouble> {
+) -> Result<Option<ReturnedAction>, Trouble> {
     execute_script(client, script_action(service, script, limit, true), true, is_unwanted)
 }
 
 /// An encoded message with its digest.
 type Encoded = (Digest, Vec<u8>);
 
-fn script_action(service: &Service, script: &str, limit: Duration, is_fresh: bool) -> (Encoded, Action) {
+fn script_action(service: &Service, script: &str, limit: Duration, is_fresh: bool) -> (Encoded, RemoteAction) {
     let (empty, _) = Digest::encode(&api::Directory::default());
     let top = api::DirectoryNode { name: TOP.to_owned(), digest: Some(empty.to_api()) };
     let root = Digest::encode(&api::Directory { directories: vec![top], ..api::Directory::default() });
     let command = Digest::encode(&command(script, service, None));
     let action = Digest::encode(&action(service, command.0, root.0, limit, is_fresh));
-    (root, Action { action, command })
+    (root, RemoteAction { action, command })
 }
 
 fn execute_script(
     client: &Client,
-    (root, action): (Encoded, Action),
+    (root, action): (Encoded, RemoteAction),
     is_fresh: bool,
     is_unwanted: &dyn Fn() -> bool,
-) -> Result<Option<Returned>, Trouble> {
+) -> Result<Option<ReturnedAction>, Trouble> {
     let (digest, _) = action.action;
     client.send_batch(&[root, action.command, action.action])?;
     Ok(match client.execute(digest, is_fresh, is_unwanted)? {
@@ -242,7 +242,7 @@ fn stage(word: &str) -> Option<Stage> {
 
 /// The result of an action, as a service returned it.
 #[derive(Debug, Clone, Default)]
-pub struct Returned {
+pub struct ReturnedAction {
     /// The exit code of the script.
     pub exit_code: i32,
     /// Whether the service ended it at its time limit.
@@ -255,11 +255,11 @@ pub struct Returned {
     pub duration: Duration,
 }
 
-impl Returned {
+impl ReturnedAction {
     /// The observation.
     ///
     /// Errors: the report has no end, so the script was killed.
-    pub fn observation(self, job: &Job) -> Result<Observation, Trouble> {
+    pub fn observation(self, job: &ProbeJob) -> Result<Observation, Trouble> {
         let report = String::from_utf8_lossy(&self.report).into_owned();
         let mut top = None;
         let mut begun = None;
@@ -328,8 +328,8 @@ mod tests {
     use idd_base::revision::{ObjectId, TreeId};
     use std::collections::BTreeMap;
 
-    fn job() -> Job {
-        Job {
+    fn job() -> ProbeJob {
+        ProbeJob {
             tree: TreeId(ObjectId::Sha1([1; 20])),
             artifact_of: None,
             revision: None,
@@ -342,9 +342,9 @@ mod tests {
         }
     }
 
-    fn returned(report: &str) -> Returned {
+    fn returned(report: &str) -> ReturnedAction {
         let output = b"at /x/w/a.c and /x/.git-idd/tmp/1\n".to_vec();
-        Returned { output, report: report.as_bytes().to_vec(), ..Returned::default() }
+        ReturnedAction { output, report: report.as_bytes().to_vec(), ..ReturnedAction::default() }
     }
 
     #[track_caller]
@@ -376,8 +376,9 @@ mod tests {
     #[test]
     fn an_action_that_was_ended_by_the_service_is_a_timeout_of_the_command_that_ran() {
         let report = "git-idd begin build\ngit-idd end build 0\ngit-idd begin test\n";
-        let late =
-            |report: &str| Returned { is_late: true, exit_code: 137, ..returned(report) }.observation(&job()).unwrap();
+        let late = |report: &str| {
+            ReturnedAction { is_late: true, exit_code: 137, ..returned(report) }.observation(&job()).unwrap()
+        };
         assert_eq!((late(report).stage, late(report).ending), (Stage::Test, Ending::Timeout));
         let report = "git-idd begin build\n";
         assert_eq!((late(report).stage, late(report).ending), (Stage::Build, Ending::Timeout));
@@ -404,7 +405,7 @@ mod tests {
             fetching: None,
             regeneration: None,
             build: None,
-            test: Words::Shell("true".into()),
+            test: CommandWords::Shell("true".into()),
             artifacts: Vec::new(),
             directory: "sub".into(),
             environment: vec![("HOME".into(), "/home/me".into()), ("API_TOKEN".into(), "x".into())],

@@ -23,7 +23,7 @@ const CANCEL_AFTER: Duration = Duration::from_millis(500);
 
 /// The results.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Checked {
+pub struct ServiceCheck {
     /// What the service says of itself.
     pub capabilities: Capabilities,
     /// The time of the connection and of the first answer.
@@ -43,7 +43,7 @@ pub struct Checked {
 /// Checks a service.
 ///
 /// Cost: six actions, and about three seconds. Errors: it cannot be reached, or cannot run an action.
-pub fn check(service: &Service, interrupt: Arc<AtomicBool>) -> Result<Checked, Trouble> {
+pub fn check(service: &Service, interrupt: Arc<AtomicBool>) -> Result<ServiceCheck, Trouble> {
     let begin = Instant::now();
     let client = Client::connect(service, interrupt)?;
     let connected = begin.elapsed();
@@ -65,7 +65,7 @@ pub fn check(service: &Service, interrupt: Arc<AtomicBool>) -> Result<Checked, T
     let limited = late.filter(|late| late.is_late).map(|_| begin.elapsed());
     let begin = Instant::now();
     action::start_script(&client, service, "sleep 30", LIMIT, &|| begin.elapsed() > CANCEL_AFTER)?;
-    Ok(Checked {
+    Ok(ServiceCheck {
         capabilities: client.capabilities.clone(),
         connected,
         action,

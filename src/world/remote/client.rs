@@ -5,7 +5,7 @@
 //! are ordinary threads that wait.
 
 use crate::process::output::{BoundedOutput, MAX_HEAD_BYTES, MAX_TAIL_BYTES};
-use crate::remote::action::Returned;
+use crate::remote::action::ReturnedAction;
 use crate::remote::address::Service;
 use crate::remote::connection;
 use crate::remote::digest::Digest;
@@ -73,7 +73,7 @@ pub struct Capabilities {
 /// What became of an action.
 pub enum Executed {
     /// It has a result; and whether that is of an earlier action.
-    Returned(Returned, bool),
+    Returned(ReturnedAction, bool),
     /// It was no longer wanted, and the service was told.
     Cancelled,
 }
@@ -286,7 +286,7 @@ impl Client {
     }
 
     /// The result of an earlier action, if the service has one.
-    pub fn earlier(&self, action: Digest) -> Result<Option<Returned>, Trouble> {
+    pub fn earlier(&self, action: Digest) -> Result<Option<ReturnedAction>, Trouble> {
         let answer = self.call("GetActionResult", || async {
             let request = api::GetActionResultRequest {
                 instance_name: self.instance.clone(),
@@ -433,13 +433,13 @@ impl Client {
         Ok(Executed::Returned(self.returned(result, is_late)?, is_shared))
     }
 
-    fn returned(&self, result: api::ActionResult, is_late: bool) -> Result<Returned, Trouble> {
+    fn returned(&self, result: api::ActionResult, is_late: bool) -> Result<ReturnedAction, Trouble> {
         let output = self.content(&result.stdout_raw, result.stdout_digest.as_ref())?;
         let report = self.content(&result.stderr_raw, result.stderr_digest.as_ref())?;
         let metadata = result.execution_metadata.unwrap_or_default();
         // Both are times of one clock; that of this machine can be another.
         let duration = between(metadata.execution_start_timestamp, metadata.execution_completed_timestamp);
-        Ok(Returned { exit_code: result.exit_code, is_late, output, report, duration })
+        Ok(ReturnedAction { exit_code: result.exit_code, is_late, output, report, duration })
     }
 
     /// An output that is in a message, or a blob of the service; its head and tail if it is long.

@@ -10,12 +10,12 @@ use std::path::Path;
 
 /// Git objects with their digests.
 #[derive(Default)]
-pub struct Map {
+pub struct DigestMap {
     stored: Option<StoredMap>,
     seen: HashMap<Vec<u8>, Digest>,
 }
 
-impl Map {
+impl DigestMap {
     /// Opens the map in `directory`, or one in memory.
     pub fn open(directory: &Path) -> Self {
         Self { stored: StoredMap::open(directory).ok(), seen: HashMap::new() }

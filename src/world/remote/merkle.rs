@@ -7,14 +7,14 @@
 //! Differences to a worktree: no times, no `.git`, and only names in UTF-8, because the protocol has no others.
 
 use crate::remote::digest::Digest;
-use crate::remote::map::Map;
-use crate::repo::Notice;
+use crate::remote::map::DigestMap;
+use crate::repo::ConversionNotice;
 use crate::repo::attributes::{AttributeFile, AttributeStack};
 use crate::repo::conversion::Conversion;
-use crate::repo::object::{Entry, EntryKind, Objects};
+use crate::repo::object::{EntryKind, ObjectReader, TreeEntry};
 use crate::repo::paths::refuse_component;
-use crate::repo::refusal::{Limits, Refusal, Stop, WriteError};
-use crate::repo::stat::Form;
+use crate::repo::refusal::{MoveStop, Refusal, WriteError, WrittenTreeLimits};
+use crate::repo::stat::BlobForm;
 use crate::repo::write::content;
 use bazel_remote_apis::build::bazel::remote::execution::v2 as api;
 use idd_base::revision::{BlobId, CommitId, TreeId};
@@ -32,58 +32,58 @@ const MAX_NOTICES: usize = 1000;
 
 /// Where the content of a blob is.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Content {
+pub enum BlobContent {
     /// Here.
     Bytes(Vec<u8>),
     /// In the repository.
-    Blob(BlobId, Form),
+    Blob(BlobId, BlobForm),
 }
 
 /// A blob that a service may lack.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Wanted {
+pub struct WantedBlob {
     /// Its digest.
     pub digest: Digest,
     /// Its content.
-    pub content: Content,
+    pub content: BlobContent,
 }
 
-impl Wanted {
+impl WantedBlob {
     /// Its bytes.
-    pub fn bytes(&self, objects: &Objects<'_>) -> Result<Vec<u8>, WriteError> {
+    pub fn bytes(&self, objects: &ObjectReader<'_>) -> Result<Vec<u8>, WriteError> {
         match &self.content {
-            Content::Bytes(bytes) => Ok(bytes.clone()),
-            Content::Blob(blob, form) => content(objects, *blob, *form),
+            BlobContent::Bytes(bytes) => Ok(bytes.clone()),
+            BlobContent::Blob(blob, form) => content(objects, *blob, *form),
         }
     }
 }
 
 /// Encodes the trees of a repository.
 pub struct Encoder<'e> {
-    objects: &'e Objects<'e>,
-    map: &'e mut Map,
+    objects: &'e ObjectReader<'e>,
+    map: &'e mut DigestMap,
     /// Blobs and whole directories that the service has.
     present: &'e HashSet<Digest>,
-    limits: Limits,
+    limits: WrittenTreeLimits,
     path: Vec<u8>,
     attributes: AttributeStack,
     /// The attribute files above, which contents depend on; empty if there is none.
     above: Vec<u8>,
     n_entries: usize,
     listed: HashSet<Digest>,
-    wanted: Vec<Wanted>,
+    wanted: Vec<WantedBlob>,
     /// The notices about the encoded trees.
-    pub notices: BTreeSet<Notice>,
+    pub notices: BTreeSet<ConversionNotice>,
 }
 
 impl<'e> Encoder<'e> {
     /// - `present`: what the service has; of a directory, also everything below.
-    pub fn new(objects: &'e Objects<'e>, map: &'e mut Map, present: &'e HashSet<Digest>) -> Self {
+    pub fn new(objects: &'e ObjectReader<'e>, map: &'e mut DigestMap, present: &'e HashSet<Digest>) -> Self {
         Self {
             objects,
             map,
             present,
-            limits: Limits::default(),
+            limits: WrittenTreeLimits::default(),
             path: Vec::new(),
             attributes: AttributeStack::default(),
             above: Vec::new(),
@@ -97,7 +97,7 @@ impl<'e> Encoder<'e> {
     /// The root directory for a tree, and the blobs below it that the service may lack: contents before directories.
     ///
     /// Cost: reads the directories that the service does not have, and the contents whose digest is unknown.
-    pub fn root(mut self, tree: TreeId) -> Result<(Digest, Vec<Wanted>, BTreeSet<Notice>), Stop> {
+    pub fn root(mut self, tree: TreeId) -> Result<(Digest, Vec<WantedBlob>, BTreeSet<ConversionNotice>), MoveStop> {
         let top = self.directory(tree, 0)?;
         let node = api::DirectoryNode { name: TOP.to_owned(), digest: Some(top.to_api()) };
         let root = self.encoded(&api::Directory { directories: vec![node], ..api::Directory::default() });
@@ -111,7 +111,7 @@ impl<'e> Encoder<'e> {
         [filled, tree.0.as_bytes(), b"|", &self.above, b"|", place].concat()
     }
 
-    fn directory(&mut self, tree: TreeId, depth: usize) -> Result<Digest, Stop> {
+    fn directory(&mut self, tree: TreeId, depth: usize) -> Result<Digest, MoveStop> {
         let key = self.key(tree);
         if let Some(digest) = self.map.get(&key)
             && (self.present.contains(&digest) || self.listed.contains(&digest))
@@ -122,7 +122,7 @@ impl<'e> Encoder<'e> {
         if depth == self.limits.max_depth && !entries.is_empty() {
             return Err(self.too_large("more directories inside each other than allowed"));
         }
-        let attributes = entries.iter().find(|entry| entry.name == b".gitattributes").and_then(Entry::regular_blob);
+        let attributes = entries.iter().find(|entry| entry.name == b".gitattributes").and_then(TreeEntry::regular_blob);
         let n_above = self.above.len();
         let path_bytes = self.path.len();
         let file = match attributes {
@@ -157,7 +157,7 @@ impl<'e> Encoder<'e> {
         Ok(digest)
     }
 
-    fn entry(&mut self, entry: &Entry, directory: &mut api::Directory, depth: usize) -> Result<(), Stop> {
+    fn entry(&mut self, entry: &TreeEntry, directory: &mut api::Directory, depth: usize) -> Result<(), MoveStop> {
         self.n_entries += 1;
         if self.n_entries > self.limits.max_entries {
             return Err(self.too_large("more entries than allowed"));
@@ -196,7 +196,7 @@ impl<'e> Encoder<'e> {
     }
 
     /// A submodule is the tree of its commit; attributes of the outer tree do not apply in it.
-    fn submodule(&mut self, commit: CommitId, depth: usize) -> Result<Digest, Stop> {
+    fn submodule(&mut self, commit: CommitId, depth: usize) -> Result<Digest, MoveStop> {
         let Some(tree) = self.objects.submodule(commit, &self.path)? else {
             return Ok(self.encoded(&api::Directory::default()));
         };
@@ -206,14 +206,14 @@ impl<'e> Encoder<'e> {
         digest
     }
 
-    fn file(&mut self, blob: BlobId, is_executable: bool) -> Result<Digest, Stop> {
+    fn file(&mut self, blob: BlobId, is_executable: bool) -> Result<Digest, MoveStop> {
         let (conversion, notices) = Conversion::choose(&self.attributes.lookup(&self.path));
         for notice in notices {
             if self.notices.len() < MAX_NOTICES {
                 self.notices.insert(notice);
             }
         }
-        let form = Form::File { is_executable, conversion };
+        let form = BlobForm::File { is_executable, conversion };
         let kind = if conversion == Conversion::default() { String::new() } else { format!("{conversion:?}") };
         let key = [b"b|", blob.0.as_bytes(), b"|", kind.as_bytes()].concat();
         let digest = if let Some(digest) = self.map.get(&key) {
@@ -226,24 +226,24 @@ impl<'e> Encoder<'e> {
             self.map.put(key, digest);
             digest
         };
-        self.want(digest, Content::Blob(blob, form));
+        self.want(digest, BlobContent::Blob(blob, form));
         Ok(digest)
     }
 
     fn encoded(&mut self, directory: &api::Directory) -> Digest {
         let (digest, bytes) = Digest::encode(directory);
-        self.want(digest, Content::Bytes(bytes));
+        self.want(digest, BlobContent::Bytes(bytes));
         digest
     }
 
-    fn want(&mut self, digest: Digest, content: Content) {
+    fn want(&mut self, digest: Digest, content: BlobContent) {
         // Every service has the empty blob.
         if digest.n_bytes > 0 && !self.present.contains(&digest) && self.listed.insert(digest) {
-            self.wanted.push(Wanted { digest, content });
+            self.wanted.push(WantedBlob { digest, content });
         }
     }
 
-    fn at<T>(&mut self, name: &[u8], step: impl FnOnce(&mut Self) -> Result<T, Stop>) -> Result<T, Stop> {
+    fn at<T>(&mut self, name: &[u8], step: impl FnOnce(&mut Self) -> Result<T, MoveStop>) -> Result<T, MoveStop> {
         let path_bytes = self.path.len();
         if path_bytes > 0 {
             self.path.push(b'/');
@@ -254,11 +254,11 @@ impl<'e> Encoder<'e> {
         result
     }
 
-    fn refused(&self, why: &'static str) -> Stop {
-        Stop::Refused(Refusal::Path { path: self.path.clone(), why })
+    fn refused(&self, why: &'static str) -> MoveStop {
+        MoveStop::Refused(Refusal::Path { path: self.path.clone(), why })
     }
 
-    fn too_large(&self, why: &'static str) -> Stop {
-        Stop::Refused(Refusal::Limit { path: self.path.clone(), why })
+    fn too_large(&self, why: &'static str) -> MoveStop {
+        MoveStop::Refused(Refusal::Limit { path: self.path.clone(), why })
     }
 }

@@ -1,7 +1,7 @@
 //! The programs of a service's workers: results count for the same programs only.
 
 use crate::process;
-use crate::process::{Command, RunError, Watch, Words};
+use crate::process::{Command, CommandWatch, CommandWords, RunError};
 use crate::remote::action;
 use crate::remote::address::Service;
 use crate::remote::client::Client;
@@ -49,11 +49,11 @@ impl Toolchain {
     /// The programs of this machine, as commands with the environment of the service's commands find them.
     ///
     /// Errors: the shell cannot be started.
-    pub fn here(service: &Service, watch: &mut dyn Watch) -> Result<Self, RunError> {
+    pub fn here(service: &Service, watch: &mut dyn CommandWatch) -> Result<Self, RunError> {
         let words = ["/bin/sh", "-c", SCRIPT].map(OsString::from).to_vec();
         let environment = service.commands_environment().into_iter().map(|(name, value)| (name.into(), value.into()));
         let command = Command {
-            words: Words::Argv(words),
+            words: CommandWords::Argv(words),
             directory: "/".into(),
             view: None,
             environment: environment.collect(),

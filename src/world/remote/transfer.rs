@@ -2,9 +2,9 @@
 
 use crate::remote::client::Client;
 use crate::remote::digest::Digest;
-use crate::remote::merkle::Wanted;
+use crate::remote::merkle::WantedBlob;
 use crate::remote::trouble::Trouble;
-use crate::repo::object::Objects;
+use crate::repo::object::ObjectReader;
 use crate::repo::refusal::WriteError;
 use std::collections::HashSet;
 use std::mem;
@@ -62,7 +62,7 @@ impl From<WriteError> for TransferError {
 /// Those of these blobs that the service lacks.
 ///
 /// Cost: one call; none if nothing is wanted.
-pub fn missing(client: &Client, wanted: Vec<Wanted>) -> Result<Vec<Wanted>, Trouble> {
+pub fn missing(client: &Client, wanted: Vec<WantedBlob>) -> Result<Vec<WantedBlob>, Trouble> {
     if wanted.is_empty() {
         return Ok(wanted);
     }
@@ -74,7 +74,7 @@ pub fn missing(client: &Client, wanted: Vec<Wanted>) -> Result<Vec<Wanted>, Trou
 /// Sends blobs.
 ///
 /// Cost: one call for each batch of them; one for each blob that is larger than a batch.
-pub fn send(client: &Client, objects: &Objects<'_>, missing: &[Wanted]) -> Result<(), TransferError> {
+pub fn send(client: &Client, objects: &ObjectReader<'_>, missing: &[WantedBlob]) -> Result<(), TransferError> {
     let max_bytes = client.capabilities.batch_bytes;
     let mut batch = Vec::new();
     let mut n_bytes = 0;

@@ -10,7 +10,7 @@ use rayon::iter::{IndexedParallelIterator as _, IntoParallelRefIterator as _, Pa
 
 use crate::processors;
 use crate::repo::files;
-use crate::repo::stat::{Directory, Node};
+use crate::repo::stat::{Directory, TrackedEntry};
 
 /// The number of entries for one thread.
 const FEW: usize = 512;
@@ -24,7 +24,7 @@ const FEW: usize = 512;
 /// Cost: one `lstat` for each file, one `open` for each directory, over all processors.
 pub fn attention(root: BorrowedFd<'_>, written: &Directory, last_ctime_ns: i128) -> HashSet<Vec<u8>> {
     let pool = processors::pool().filter(|_| written.totals.n_entries >= FEW);
-    let look = Look { last_ctime_ns, is_shared: pool.is_some() };
+    let look = AttentionLook { last_ctime_ns, is_shared: pool.is_some() };
     let looked = match pool {
         Some(pool) => pool.install(|| look.directory(root, &[], written)),
         None => look.directory(root, &[], written),
@@ -39,13 +39,13 @@ pub fn attention(root: BorrowedFd<'_>, written: &Directory, last_ctime_ns: i128)
 }
 
 #[derive(Clone, Copy)]
-struct Look {
+struct AttentionLook {
     last_ctime_ns: i128,
     /// Whether it shares the work with other threads.
     is_shared: bool,
 }
 
-impl Look {
+impl AttentionLook {
     /// Examines a directory, and the entries below it.
     fn directory(self, handle: BorrowedFd<'_>, path: &[u8], written: &Directory) -> Vec<Vec<u8>> {
         let is_known = files::look_at(handle)
@@ -63,20 +63,20 @@ impl Look {
         found
     }
 
-    fn entry(self, parent: BorrowedFd<'_>, path: &[u8], (name, node): (&Vec<u8>, &Node)) -> Vec<Vec<u8>> {
+    fn entry(self, parent: BorrowedFd<'_>, path: &[u8], (name, node): (&Vec<u8>, &TrackedEntry)) -> Vec<Vec<u8>> {
         let whole = || [path, if path.is_empty() { b"" } else { b"/" }, name].concat();
         match node {
-            Node::File(record)
+            TrackedEntry::File(record)
                 if record.stat.ctime_ns < self.last_ctime_ns
                     && files::look(parent, name).is_ok_and(|found| found == Some(record.stat)) =>
             {
                 Vec::new()
             }
-            Node::Directory(below) => match files::open_as_it_is(parent, name) {
+            TrackedEntry::Directory(below) => match files::open_as_it_is(parent, name) {
                 Ok(handle) => self.directory(handle.as_fd(), &whole(), below),
                 Err(_) => all_below(whole(), below),
             },
-            Node::File(_) | Node::Submodule(_) => vec![whole()],
+            TrackedEntry::File(_) | TrackedEntry::Submodule(_) => vec![whole()],
         }
     }
 }
@@ -87,8 +87,8 @@ fn all_below(path: Vec<u8>, written: &Directory) -> Vec<Vec<u8>> {
     for (name, node) in &written.entries {
         let path = [&path[..], b"/", name].concat();
         match node {
-            Node::Directory(below) => found.extend(all_below(path, below)),
-            Node::File(_) | Node::Submodule(_) => found.push(path),
+            TrackedEntry::Directory(below) => found.extend(all_below(path, below)),
+            TrackedEntry::File(_) | TrackedEntry::Submodule(_) => found.push(path),
         }
     }
     found.push(path);

@@ -12,7 +12,7 @@ const MAX_LINE_BYTES: usize = 2048;
 
 /// The state of one attribute.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Value {
+pub enum AttributeValue {
     /// `name`
     Set,
     /// `-name`
@@ -23,7 +23,7 @@ pub enum Value {
     Text(Vec<u8>),
 }
 
-type States = Vec<(Vec<u8>, Value)>;
+type States = Vec<(Vec<u8>, AttributeValue)>;
 
 /// One `.gitattributes`, parsed.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -86,13 +86,13 @@ fn parse_states(text: &[u8]) -> Option<States> {
     words.map(parse_state).collect()
 }
 
-fn parse_state(word: &[u8]) -> Option<(Vec<u8>, Value)> {
+fn parse_state(word: &[u8]) -> Option<(Vec<u8>, AttributeValue)> {
     let (name, value) = match word {
-        [b'-', name @ ..] => (name, Value::Unset),
-        [b'!', name @ ..] => (name, Value::Unspecified),
+        [b'-', name @ ..] => (name, AttributeValue::Unset),
+        [b'!', name @ ..] => (name, AttributeValue::Unspecified),
         _ => match word.iter().position(|byte| *byte == b'=') {
-            Some(at) => (&word[..at], Value::Text(word[at + 1..].to_vec())),
-            None => (word, Value::Set),
+            Some(at) => (&word[..at], AttributeValue::Text(word[at + 1..].to_vec())),
+            None => (word, AttributeValue::Set),
         },
     };
     // When git checks the name, it stops at `=`, even after a sign.
@@ -160,7 +160,7 @@ impl AttributeStack {
     }
 
     /// The attributes of a file below the deepest directory, by its path from the root; without unspecified ones.
-    pub fn lookup(&self, path: &[u8]) -> BTreeMap<Vec<u8>, Value> {
+    pub fn lookup(&self, path: &[u8]) -> BTreeMap<Vec<u8>, AttributeValue> {
         let mut found = BTreeMap::new();
         for (directory_bytes, file) in self.levels.iter().rev() {
             let below = &path[*directory_bytes..];
@@ -170,14 +170,14 @@ impl AttributeStack {
                 }
             }
         }
-        found.retain(|_, value| *value != Value::Unspecified);
+        found.retain(|_, value| *value != AttributeValue::Unspecified);
         found
     }
 
     /// The last state of a line wins; a state that was found earlier wins over all of them.
     ///
     /// Without recursion, because macros from others can be nested to any depth.
-    fn fill(&self, found: &mut BTreeMap<Vec<u8>, Value>, states: &States) {
+    fn fill(&self, found: &mut BTreeMap<Vec<u8>, AttributeValue>, states: &States) {
         let mut open = vec![states.clone()];
         while let Some(states) = open.last_mut() {
             let Some((name, value)) = states.pop() else {
@@ -187,7 +187,7 @@ impl AttributeStack {
             if found.contains_key(&name) {
                 continue;
             }
-            let expansion = if value == Value::Set { self.expansion(&name) } else { None };
+            let expansion = if value == AttributeValue::Set { self.expansion(&name) } else { None };
             found.insert(name, value);
             open.extend(expansion);
         }
@@ -195,7 +195,8 @@ impl AttributeStack {
 
     fn expansion(&self, name: &[u8]) -> Option<States> {
         let of_root = self.levels.first().and_then(|(_, root)| root.macros.get(name));
-        let binary = || ["diff", "merge", "text"].map(|name| (name.as_bytes().to_vec(), Value::Unset)).to_vec();
+        let binary =
+            || ["diff", "merge", "text"].map(|name| (name.as_bytes().to_vec(), AttributeValue::Unset)).to_vec();
         of_root.cloned().or_else(|| (name == b"binary").then(binary))
     }
 }
@@ -220,10 +221,10 @@ mod tests {
     fn ours(stack: &AttributeStack, path: &str) -> String {
         stack.lookup(path.as_bytes()).into_iter().fold(String::new(), |mut text, (name, value)| {
             let value = match value {
-                Value::Set => "set".into(),
-                Value::Unset => "unset".into(),
-                Value::Unspecified => "unspecified".into(),
-                Value::Text(text) => String::from_utf8(text).unwrap(),
+                AttributeValue::Set => "set".into(),
+                AttributeValue::Unset => "unset".into(),
+                AttributeValue::Unspecified => "unspecified".into(),
+                AttributeValue::Text(text) => String::from_utf8(text).unwrap(),
             };
             writeln!(text, "{}: {value}", String::from_utf8(name).unwrap()).unwrap();
             text

@@ -6,13 +6,13 @@
 
 use std::collections::BTreeMap;
 
-use crate::repo::attributes::Value;
+use crate::repo::attributes::AttributeValue;
 use idd_base::revision::BlobId;
 use std::fmt;
 
 /// A feature of a tree that is not supported; reported once to the user.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Notice {
+pub enum ConversionNotice {
     /// Files with an external filter; they are written as stored.
     Filter {
         /// The name in `filter=<name>`; raw, never printed unescaped.
@@ -30,7 +30,7 @@ pub enum Notice {
     },
 }
 
-impl fmt::Display for Notice {
+impl fmt::Display for ConversionNotice {
     /// A full sentence. Names in it come from the repository; the caller escapes them.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -80,20 +80,20 @@ enum Encoding {
 
 impl Conversion {
     /// The conversion of a file with these attributes; the notices are unsupported features.
-    pub fn choose(attributes: &BTreeMap<Vec<u8>, Value>) -> (Self, Vec<Notice>) {
+    pub fn choose(attributes: &BTreeMap<Vec<u8>, AttributeValue>) -> (Self, Vec<ConversionNotice>) {
         let mut notices = Vec::new();
         let get = |name: &str| attributes.get(name.as_bytes());
-        if let Some(Value::Text(name)) = get("filter") {
-            notices.push(Notice::Filter { name: name.clone() });
+        if let Some(AttributeValue::Text(name)) = get("filter") {
+            notices.push(ConversionNotice::Filter { name: name.clone() });
         }
         let encoding = match get("working-tree-encoding") {
-            Some(Value::Text(name)) => Encoding::named(name).unwrap_or_else(|| {
-                notices.push(Notice::Encoding { name: name.clone() });
+            Some(AttributeValue::Text(name)) => Encoding::named(name).unwrap_or_else(|| {
+                notices.push(ConversionNotice::Encoding { name: name.clone() });
                 Encoding::AsStored
             }),
             _ => Encoding::AsStored,
         };
-        let has_ident = get("ident") == Some(&Value::Set);
+        let has_ident = get("ident") == Some(&AttributeValue::Set);
         (Self { line_end: LineEnd::choose(&get), has_ident, encoding }, notices)
     }
 
@@ -114,17 +114,17 @@ impl Conversion {
 
 impl LineEnd {
     /// Source: git's `convert.c`, `convert_attrs`, with `core.autocrlf` false and a native line end of LF.
-    fn choose<'a>(get: &impl Fn(&str) -> Option<&'a Value>) -> Self {
+    fn choose<'a>(get: &impl Fn(&str) -> Option<&'a AttributeValue>) -> Self {
         let text = |name| match get(name) {
-            Some(Value::Text(text)) if text != b"auto" && text != b"input" => None,
+            Some(AttributeValue::Text(text)) if text != b"auto" && text != b"input" => None,
             other => other,
         };
         // Here only `eol` selects CRLF; it implies `text` unless that says otherwise.
-        let is_crlf = matches!(get("eol"), Some(Value::Text(eol)) if eol == b"crlf");
+        let is_crlf = matches!(get("eol"), Some(AttributeValue::Text(eol)) if eol == b"crlf");
         match text("text").or_else(|| text("crlf")) {
             _ if !is_crlf => Self::AsStored,
-            Some(Value::Unset) => Self::AsStored,
-            Some(Value::Text(text)) if text == b"auto" => Self::CrlfIfText,
+            Some(AttributeValue::Unset) => Self::AsStored,
+            Some(AttributeValue::Text(text)) if text == b"auto" => Self::CrlfIfText,
             _ => Self::Crlf,
         }
     }
@@ -361,7 +361,10 @@ mod tests {
         stack.push(0, AttributeFile::parse(b"* filter=lfs working-tree-encoding=EBCDIC\n"));
         let (conversion, notices) = Conversion::choose(&stack.lookup(b"x"));
         assert_eq!(conversion, Conversion::default());
-        assert_eq!(notices, [Notice::Filter { name: b"lfs".into() }, Notice::Encoding { name: b"EBCDIC".into() }]);
+        assert_eq!(
+            notices,
+            [ConversionNotice::Filter { name: b"lfs".into() }, ConversionNotice::Encoding { name: b"EBCDIC".into() }]
+        );
         assert!(is_lfs_pointer(b"version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 1\n"));
         assert!(!is_lfs_pointer(b"version 1\n"));
     }

@@ -1,8 +1,8 @@
 //! The distance of two trees: the number of files that a move from one to the other writes.
 
 use crate::repo::Repository;
-use crate::repo::object::{Entry, EntryKind, Objects};
-use crate::repo::refusal::Stop;
+use crate::repo::object::{EntryKind, ObjectReader, TreeEntry};
+use crate::repo::refusal::MoveStop;
 use idd_base::revision::TreeId;
 use std::cmp::Ordering;
 
@@ -14,14 +14,14 @@ const MAX_DISTANCE: usize = 10_000;
 /// Cost: reads the directories that differ.
 pub fn distance(repository: &Repository, older: TreeId, newer: TreeId) -> usize {
     let mut n_different = 0;
-    let compared = Objects::open(repository).map_err(Stop::from);
+    let compared = ObjectReader::open(repository).map_err(MoveStop::from);
     match compared.and_then(|objects| compare(&objects, older, newer, &mut n_different)) {
         Ok(()) => n_different,
         Err(_) => MAX_DISTANCE,
     }
 }
 
-fn compare(objects: &Objects<'_>, older: TreeId, newer: TreeId, n_different: &mut usize) -> Result<(), Stop> {
+fn compare(objects: &ObjectReader<'_>, older: TreeId, newer: TreeId, n_different: &mut usize) -> Result<(), MoveStop> {
     if older == newer || *n_different >= MAX_DISTANCE {
         return Ok(());
     }
@@ -39,8 +39,8 @@ fn compare(objects: &Objects<'_>, older: TreeId, newer: TreeId, n_different: &mu
         match (old, new) {
             (Some(old), Some(new)) if old == new => {}
             (
-                Some(Entry { kind: EntryKind::Tree, id: old, .. }),
-                Some(Entry { kind: EntryKind::Tree, id: new, .. }),
+                Some(TreeEntry { kind: EntryKind::Tree, id: old, .. }),
+                Some(TreeEntry { kind: EntryKind::Tree, id: new, .. }),
             ) => {
                 compare(objects, TreeId(*old), TreeId(*new), n_different)?;
             }
@@ -51,7 +51,7 @@ fn compare(objects: &Objects<'_>, older: TreeId, newer: TreeId, n_different: &mu
 }
 
 /// Trees are sorted as if the names of directories ended with a slash.
-fn key(entry: &Entry) -> Vec<u8> {
+fn key(entry: &TreeEntry) -> Vec<u8> {
     let mut name = entry.name.clone();
     if entry.kind == EntryKind::Tree {
         name.push(b'/');

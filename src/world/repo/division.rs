@@ -7,13 +7,13 @@ use std::collections::BTreeMap;
 use crate::repo::{Repository, generated};
 use git2::Tree;
 
-use crate::repo::attributes::{AttributeFile, AttributeStack, Value};
+use crate::repo::attributes::{AttributeFile, AttributeStack, AttributeValue};
 use crate::repo::entry::entry_at;
 use crate::repo::ids::oid;
 use crate::repo::pattern::Pattern;
 use idd_base::revision::TreeId;
 use idd_change::syntax::Language;
-use idd_change::{Division, FilePair, FileSide};
+use idd_change::{FileDivision, FilePair, FileSide};
 
 /// The name for no language.
 const NO_LANGUAGE: &str = "none";
@@ -162,17 +162,17 @@ impl Divisions {
     }
 
     /// How a changed file is divided; `newer` and `older` are the trees of its sides.
-    pub(super) fn of(&self, pair: &FilePair, older: &Marks, newer: &Marks) -> Division {
+    pub(super) fn of(&self, pair: &FilePair, older: &Marks, newer: &Marks) -> FileDivision {
         let sides = [(&pair.newer, newer), (&pair.older, older)];
         let Some((side, marks)) = sides.into_iter().find_map(|(side, marks)| Some((side.as_ref()?, marks))) else {
-            return Division::Lines;
+            return FileDivision::Lines;
         };
         match self.sources_of(side, marks) {
-            Some(sources) if !self.is_plain || self.is_regenerated => Division::Whole { sources },
-            _ if self.is_plain => Division::Lines,
+            Some(sources) if !self.is_plain || self.is_regenerated => FileDivision::Whole { sources },
+            _ if self.is_plain => FileDivision::Lines,
             _ => {
                 let language = self.language_of(&side.path, side.text().unwrap_or_default());
-                language.map_or(Division::Lines, Division::Syntax)
+                language.map_or(FileDivision::Lines, FileDivision::Syntax)
             }
         }
     }
@@ -212,10 +212,10 @@ impl<'r> Marks<'r> {
             stack.push(directory_bytes, self.file(&path[..directory_bytes]));
         }
         match stack.lookup(path).get(ATTRIBUTE)? {
-            Value::Set => Some(true),
-            Value::Unset => Some(false),
-            Value::Text(text) => Some(!text.eq_ignore_ascii_case(b"false")),
-            Value::Unspecified => None,
+            AttributeValue::Set => Some(true),
+            AttributeValue::Unset => Some(false),
+            AttributeValue::Text(text) => Some(!text.eq_ignore_ascii_case(b"false")),
+            AttributeValue::Unspecified => None,
         }
     }
 
@@ -237,7 +237,7 @@ impl<'r> Marks<'r> {
 mod tests {
     use super::*;
     use crate::repo::testing::Sandbox;
-    use idd_change::{Content, Mode};
+    use idd_change::{EntryContent, EntryMode};
 
     fn divisions(grammars: &[(&str, &str)], generated: &[&str]) -> Result<Divisions, DivisionError> {
         Divisions::new(grammars.iter().copied(), generated.iter().copied())
@@ -346,19 +346,19 @@ mod tests {
         let marks = Marks::new(&repository, repository.git().find_tree(oid(tree.0)).unwrap());
         let side = |text: &str| FileSide {
             path: b"a.c".to_vec(),
-            mode: Mode::Regular,
-            content: Content::Bytes(text.as_bytes().into()),
+            mode: EntryMode::Regular,
+            content: EntryContent::Bytes(text.as_bytes().into()),
         };
         let of = |divisions: &Divisions, text: &str| {
             divisions.of(&FilePair { older: None, newer: Some(side(text)) }, &marks, &marks)
         };
         let plain = Divisions { is_plain: true, ..Divisions::default() };
         let generated = "// @generated\n";
-        assert!(matches!(of(&Divisions::default(), "int b;\n"), Division::Syntax(_)));
-        assert!(matches!(of(&Divisions::default(), generated), Division::Whole { .. }));
-        assert_eq!([of(&plain, "int b;\n"), of(&plain, generated)], [Division::Lines, Division::Lines]);
+        assert!(matches!(of(&Divisions::default(), "int b;\n"), FileDivision::Syntax(_)));
+        assert!(matches!(of(&Divisions::default(), generated), FileDivision::Whole { .. }));
+        assert_eq!([of(&plain, "int b;\n"), of(&plain, generated)], [FileDivision::Lines, FileDivision::Lines]);
         let regenerated = Divisions { is_regenerated: true, ..plain };
-        assert!(matches!(of(&regenerated, generated), Division::Whole { .. }));
+        assert!(matches!(of(&regenerated, generated), FileDivision::Whole { .. }));
     }
 
     #[test]

@@ -8,13 +8,13 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
 /// The new entry of a path: mode and object, or nothing.
-pub type Entry = Option<(i32, Oid)>;
+pub type EditedEntry = Option<(i32, Oid)>;
 
 /// The edits below one directory.
 #[derive(Debug, Default)]
-struct Node {
-    entry: Option<Entry>,
-    below: BTreeMap<Vec<u8>, Node>,
+struct DirectoryEdit {
+    entry: Option<EditedEntry>,
+    below: BTreeMap<Vec<u8>, DirectoryEdit>,
 }
 
 /// Writes `base` with `edits` applied (path -> entry). A directory that becomes empty disappears.
@@ -23,9 +23,9 @@ struct Node {
 pub fn edit(
     repository: &Repository,
     base: Oid,
-    edits: impl IntoIterator<Item = (Vec<u8>, Entry)>,
+    edits: impl IntoIterator<Item = (Vec<u8>, EditedEntry)>,
 ) -> Result<Option<Oid>, RepoError> {
-    let mut root = Node::default();
+    let mut root = DirectoryEdit::default();
     for (path, entry) in edits {
         let mut node = &mut root;
         for part in path.split(|byte| *byte == b'/') {
@@ -36,7 +36,7 @@ pub fn edit(
     write(repository, Some(base), &root)
 }
 
-fn write(repository: &Repository, base: Option<Oid>, node: &Node) -> Result<Option<Oid>, RepoError> {
+fn write(repository: &Repository, base: Option<Oid>, node: &DirectoryEdit) -> Result<Option<Oid>, RepoError> {
     let failed = |source| RepoError::git("write a tree", source);
     let tree = base.map(|id| repository.git().find_tree(id)).transpose().map_err(failed)?;
     let mut builder = repository.git().treebuilder(tree.as_ref()).map_err(failed)?;
@@ -96,7 +96,7 @@ mod tests {
         check(&repository, empty);
     }
 
-    fn file(repository: &Repository, path: &str, text: &str) -> (Vec<u8>, Entry) {
+    fn file(repository: &Repository, path: &str, text: &str) -> (Vec<u8>, EditedEntry) {
         (path.into(), Some((0o100_644, repository.git().blob(text.as_bytes()).unwrap())))
     }
 

@@ -2,7 +2,7 @@
 
 use crate::repo::Repository;
 use git2::Oid;
-use idd_change::Mode;
+use idd_change::EntryMode;
 
 pub(super) fn entry_at(repository: &Repository, tree: &git2::Tree<'_>, path: &[u8]) -> Option<(i32, Oid)> {
     let mut current = tree.clone();
@@ -20,21 +20,21 @@ pub(super) fn entry_at(repository: &Repository, tree: &git2::Tree<'_>, path: &[u
     None
 }
 
-pub(super) fn mode_of(mode: i32) -> Option<Mode> {
+pub(super) fn mode_of(mode: i32) -> Option<EntryMode> {
     match mode {
-        0o100_644 | 0o100_664 | 0o100_600 => Some(Mode::Regular),
-        0o100_755 => Some(Mode::Executable),
-        0o120_000 => Some(Mode::Symlink),
-        0o160_000 => Some(Mode::Submodule),
+        0o100_644 | 0o100_664 | 0o100_600 => Some(EntryMode::Regular),
+        0o100_755 => Some(EntryMode::Executable),
+        0o120_000 => Some(EntryMode::Symlink),
+        0o160_000 => Some(EntryMode::Submodule),
         _ => None,
     }
 }
 
-pub(super) fn mode_bits(mode: Mode) -> i32 {
+pub(super) fn mode_bits(mode: EntryMode) -> i32 {
     match mode {
-        Mode::Regular => 0o100_644,
-        Mode::Executable => 0o100_755,
-        Mode::Symlink => 0o120_000,
-        Mode::Submodule => 0o160_000,
+        EntryMode::Regular => 0o100_644,
+        EntryMode::Executable => 0o100_755,
+        EntryMode::Symlink => 0o120_000,
+        EntryMode::Submodule => 0o160_000,
     }
 }

@@ -10,7 +10,7 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use rustix::fs::{self, AtFlags, Dir, FileType, Mode, OFlags};
 use rustix::io::Errno;
 
-use crate::repo::stat::Stat;
+use crate::repo::stat::FileStat;
 use crate::system;
 
 /// The maximum number of open levels of a removal; deeper directories are moved up first.
@@ -80,12 +80,12 @@ pub fn list(directory: BorrowedFd<'_>) -> Result<Vec<(Vec<u8>, FileType)>, Errno
 }
 
 /// The state of an open directory.
-pub fn look_at(directory: BorrowedFd<'_>) -> Result<Stat, Errno> {
+pub fn look_at(directory: BorrowedFd<'_>) -> Result<FileStat, Errno> {
     Ok(fs::fstat(directory)?.into())
 }
 
 /// The state of a path, without following it; `None` if it does not exist.
-pub fn look(parent: BorrowedFd<'_>, name: &[u8]) -> Result<Option<Stat>, Errno> {
+pub fn look(parent: BorrowedFd<'_>, name: &[u8]) -> Result<Option<FileStat>, Errno> {
     match fs::statat(parent, name, AtFlags::SYMLINK_NOFOLLOW) {
         Ok(stat) => Ok(Some(stat.into())),
         Err(Errno::NOENT) => Ok(None),
@@ -111,20 +111,24 @@ pub fn remove(parent: BorrowedFd<'_>, name: &[u8]) -> Result<usize, Errno> {
             continue;
         }
         let directory = open_directory(parent, &name)?;
-        empty(directory.as_fd(), &mut Removal { top: parent, pending: &mut pending, n_removed: &mut n_removed }, 1)?;
+        empty(
+            directory.as_fd(),
+            &mut FileRemoval { top: parent, pending: &mut pending, n_removed: &mut n_removed },
+            1,
+        )?;
         fs::unlinkat(parent, &name, AtFlags::REMOVEDIR)?;
         n_removed += 1;
     }
     Ok(n_removed)
 }
 
-struct Removal<'a> {
+struct FileRemoval<'a> {
     top: BorrowedFd<'a>,
     pending: &'a mut Vec<Vec<u8>>,
     n_removed: &'a mut usize,
 }
 
-fn empty(directory: BorrowedFd<'_>, removal: &mut Removal<'_>, depth: usize) -> Result<(), Errno> {
+fn empty(directory: BorrowedFd<'_>, removal: &mut FileRemoval<'_>, depth: usize) -> Result<(), Errno> {
     for (name, _) in list(directory)? {
         if unlink(directory, &name, removal.n_removed)? {
             continue;
@@ -169,7 +173,7 @@ fn spare_name(parent: BorrowedFd<'_>) -> Result<Vec<u8>, Errno> {
 }
 
 /// Writes a new file in place of any existing entry; its times are new.
-pub fn write_file(parent: BorrowedFd<'_>, name: &[u8], content: &[u8], is_executable: bool) -> Result<Stat, Errno> {
+pub fn write_file(parent: BorrowedFd<'_>, name: &[u8], content: &[u8], is_executable: bool) -> Result<FileStat, Errno> {
     let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     let mode = Mode::from_raw_mode(if is_executable { 0o755 } else { 0o644 });
     let file = replace(parent, name, || fs::openat(parent, name, flags, mode))?;
@@ -179,7 +183,7 @@ pub fn write_file(parent: BorrowedFd<'_>, name: &[u8], content: &[u8], is_execut
 }
 
 /// Creates a link in place of any existing entry.
-pub fn write_link(parent: BorrowedFd<'_>, name: &[u8], target: &[u8]) -> Result<Stat, Errno> {
+pub fn write_link(parent: BorrowedFd<'_>, name: &[u8], target: &[u8]) -> Result<FileStat, Errno> {
     replace(parent, name, || fs::symlinkat(target, parent, name))?;
     Ok(fs::statat(parent, name, AtFlags::SYMLINK_NOFOLLOW)?.into())
 }

@@ -15,9 +15,9 @@ use rustix::io::Errno;
 
 use crate::processors;
 use crate::repo::conversion::is_lfs_pointer;
-use crate::repo::object::Objects;
-use crate::repo::refusal::{Refusal, Stop, WriteError};
-use crate::repo::stat::{Form, Stat};
+use crate::repo::object::ObjectReader;
+use crate::repo::refusal::{MoveStop, Refusal, WriteError};
+use crate::repo::stat::{BlobForm, FileStat};
 use crate::repo::write::{content, write};
 use idd_base::revision::BlobId;
 
@@ -29,20 +29,20 @@ const SHARES: usize = 4;
 
 /// A file or link whose directory exists.
 #[derive(Debug)]
-pub struct Pending {
+pub struct PendingFile {
     /// From the root of the tree.
     pub path: Vec<u8>,
     /// Its content.
     pub blob_id: BlobId,
     /// Its form.
-    pub form: Form,
+    pub form: BlobForm,
 }
 
 /// The result for one file.
 #[derive(Debug)]
 pub struct Filled {
     /// Its state now.
-    pub stat: Stat,
+    pub stat: FileStat,
     /// Whether its content is only a pointer to a large file elsewhere.
     pub is_lfs_pointer: bool,
 }
@@ -54,10 +54,10 @@ pub struct Filled {
 ///
 /// The error is that of the first failed file; others may have been written.
 pub fn fill(
-    (repository, objects): (&Repository, &Objects<'_>),
+    (repository, objects): (&Repository, &ObjectReader<'_>),
     (root, directory): (BorrowedFd<'_>, &Path),
-    pending: &[Pending],
-) -> Result<Vec<Filled>, Stop> {
+    pending: &[PendingFile],
+) -> Result<Vec<Filled>, MoveStop> {
     let Some(pool) = processors::pool().filter(|_| pending.len() >= FEW) else {
         return fill_share(objects, (root, directory), pending);
     };
@@ -67,24 +67,24 @@ pub fn fill(
         let repository = git2::Repository::open(git_directory)
             .map(Repository::from)
             .map_err(|source| WriteError::Repository { action: "open the repository once more".into(), source })?;
-        fill_share(&Objects::open(&repository)?, (root, directory), share)
+        fill_share(&ObjectReader::open(&repository)?, (root, directory), share)
     });
-    let filled: Vec<Result<Vec<Filled>, Stop>> = pool.install(|| shares.collect());
+    let filled: Vec<Result<Vec<Filled>, MoveStop>> = pool.install(|| shares.collect());
     Ok(filled.into_iter().collect::<Result<Vec<_>, _>>()?.into_iter().flatten().collect())
 }
 
 fn fill_share(
-    objects: &Objects<'_>,
+    objects: &ObjectReader<'_>,
     (root, directory): (BorrowedFd<'_>, &Path),
-    pending: &[Pending],
-) -> Result<Vec<Filled>, Stop> {
+    pending: &[PendingFile],
+) -> Result<Vec<Filled>, MoveStop> {
     let mut parent = Parent { root, last: None };
-    let fill = |Pending { path, blob_id, form }: &Pending| {
+    let fill = |PendingFile { path, blob_id, form }: &PendingFile| {
         let content = content(objects, *blob_id, *form)?;
         let (above, name) = split_path(path);
         let written = parent.open(above).and_then(|parent| write(parent, name, &content, *form));
         let stat = written.map_err(|errno| stop(errno, directory, path))?;
-        Ok(Filled { stat, is_lfs_pointer: *form != Form::Link && is_lfs_pointer(&content) })
+        Ok(Filled { stat, is_lfs_pointer: *form != BlobForm::Link && is_lfs_pointer(&content) })
     };
     pending.iter().map(fill).collect()
 }
@@ -118,7 +118,7 @@ fn split_path(path: &[u8]) -> (&[u8], &[u8]) {
 }
 
 /// The meaning of an error of the file system for a path of the tree.
-pub fn stop(errno: Errno, directory: &Path, path: &[u8]) -> Stop {
+pub fn stop(errno: Errno, directory: &Path, path: &[u8]) -> MoveStop {
     match errno {
         Errno::NAMETOOLONG | Errno::ILSEQ | Errno::INVAL => {
             Refusal::Path { path: path.to_vec(), why: "the file system does not take this name" }.into()

@@ -1,7 +1,7 @@
 //! Reads the history of a hunt.
 
 use crate::repo::ids::{commit_id, oid};
-use crate::repo::object::Objects;
+use crate::repo::object::ObjectReader;
 use crate::repo::{RepoError, Repository, refs};
 use encoding_rs::{Encoding, UTF_8};
 use idd_base::revision::{CommitId, Revision, TreeId};
@@ -19,7 +19,7 @@ use std::path::Path;
 pub fn resolve(user: &Repository, expression: &str) -> Result<CommitId, RepoError> {
     let unknown = || RepoError::UnknownRevision { expression: expression.to_owned() };
     let id = refs::id(user, expression).ok_or_else(unknown)?;
-    let objects = Objects::open(user).map_err(RepoError::Object)?;
+    let objects = ObjectReader::open(user).map_err(RepoError::Object)?;
     if objects.commit(commit_id(id)).is_ok() {
         return Ok(commit_id(id));
     }
@@ -66,7 +66,7 @@ pub fn headless(user: &Repository) -> Headless {
 /// Replaced commits and grafts count, as for git. Cost: one read for each commit, and git is started once.
 pub fn load(repository: &Repository, tips: &[CommitId]) -> Result<(Vec<Revision>, HashSet<CommitId>), RepoError> {
     let shallow = shallow_borders(repository)?;
-    let objects = Objects::open(repository).map_err(RepoError::Object)?;
+    let objects = ObjectReader::open(repository).map_err(RepoError::Object)?;
     let (replaced, grafts) = (refs::replaced(repository)?, grafts(repository));
     let mut found: HashMap<CommitId, Revision> = HashMap::new();
     let mut n_children: HashMap<CommitId, usize> = HashMap::new();
@@ -111,7 +111,7 @@ pub fn back_to(repository: &Repository, tips: &[CommitId], limit: usize) -> Vec<
     let mut n_children: HashMap<CommitId, usize> = HashMap::new();
     let mut read: HashMap<CommitId, Revision> = HashMap::new();
     let mut ready: BinaryHeap<(i64, CommitId)> = BinaryHeap::new();
-    let Ok(objects) = Objects::open(repository) else { return Vec::new() };
+    let Ok(objects) = ObjectReader::open(repository) else { return Vec::new() };
     let wait = |id: CommitId, ready: &mut BinaryHeap<(i64, CommitId)>, read: &mut HashMap<CommitId, Revision>| {
         if let Ok(revision) = revision(&objects, id) {
             ready.push((revision.commit_time, id));
@@ -167,10 +167,10 @@ fn in_order(mut found: HashMap<CommitId, Revision>, mut n_children: HashMap<Comm
 ///
 /// Read leniently, as git does: a damaged author or date is no error, and is shown as far as possible.
 pub fn revision_of(repository: &Repository, id: CommitId) -> Result<Revision, RepoError> {
-    revision(&Objects::open(repository).map_err(RepoError::Object)?, id)
+    revision(&ObjectReader::open(repository).map_err(RepoError::Object)?, id)
 }
 
-fn revision(objects: &Objects<'_>, id: CommitId) -> Result<Revision, RepoError> {
+fn revision(objects: &ObjectReader<'_>, id: CommitId) -> Result<Revision, RepoError> {
     let raw = objects.commit(id).map_err(RepoError::Object)?;
     let nameless = || RepoError::git(format!("read the commit {id}"), git2::Error::from_str("it names no tree"));
     parse(id, &raw).ok_or_else(nameless)

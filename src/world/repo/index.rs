@@ -1,6 +1,6 @@
 //! The index of a worker's worktree in git's format: the written files with their stat data.
 
-use crate::repo::stat::{Directory, Form, Node, Stat};
+use crate::repo::stat::{BlobForm, Directory, FileStat, TrackedEntry};
 use idd_base::revision::ObjectId;
 use rustix::process::{getegid, geteuid};
 use std::collections::BTreeSet;
@@ -20,7 +20,7 @@ const MAX_NAME_BYTES: usize = 0xfff;
 pub fn bytes(written: &Directory, beside: Option<&BTreeSet<Vec<u8>>>, n_id_bytes: usize) -> Vec<u8> {
     /// The approximate size of an entry.
     const ENTRY_BYTES: usize = 128;
-    let mut index = Writer {
+    let mut index = IndexWriter {
         bytes: Vec::with_capacity(ENTRY_BYTES * written.totals.n_entries),
         path: Vec::new(),
         n_entries: 0,
@@ -34,7 +34,7 @@ pub fn bytes(written: &Directory, beside: Option<&BTreeSet<Vec<u8>>>, n_id_bytes
     index.bytes
 }
 
-struct Writer<'w> {
+struct IndexWriter<'w> {
     bytes: Vec<u8>,
     path: Vec<u8>,
     n_entries: u32,
@@ -43,34 +43,36 @@ struct Writer<'w> {
     owner: [u32; 2],
 }
 
-impl Writer<'_> {
+impl IndexWriter<'_> {
     fn directory(&mut self, directory: &Directory) {
         // Ordered by whole path: a directory sorts as its name with a slash. Most entries are in order already.
-        let mut entries: Vec<(&Vec<u8>, &Node)> = directory.entries.iter().collect();
-        let slash = |node: &Node| matches!(node, Node::Directory(below) if below.submodule.is_none()).then_some(&b'/');
+        let mut entries: Vec<(&Vec<u8>, &TrackedEntry)> = directory.entries.iter().collect();
+        let slash = |node: &TrackedEntry| {
+            matches!(node, TrackedEntry::Directory(below) if below.submodule.is_none()).then_some(&b'/')
+        };
         entries
             .sort_by(|(name, node), (other, its)| name.iter().chain(slash(node)).cmp(other.iter().chain(slash(its))));
         let path_bytes = self.path.len();
         for (name, node) in entries {
             self.path.extend_from_slice(name);
             match node {
-                Node::Directory(Directory { submodule: Some(commit_id), .. }) => {
+                TrackedEntry::Directory(Directory { submodule: Some(commit_id), .. }) => {
                     self.entry(SUBMODULE, commit_id.0, None);
                 }
-                Node::Directory(below) => {
+                TrackedEntry::Directory(below) => {
                     self.path.push(b'/');
                     self.directory(below);
                 }
-                Node::File(_) if self.beside.is_some_and(|beside| beside.contains(&self.path)) => {}
-                Node::File(record) => self.entry(mode(record.form), record.blob_id.0, Some(&record.stat)),
-                Node::Submodule(commit_id) => self.entry(SUBMODULE, commit_id.0, None),
+                TrackedEntry::File(_) if self.beside.is_some_and(|beside| beside.contains(&self.path)) => {}
+                TrackedEntry::File(record) => self.entry(mode(record.form), record.blob_id.0, Some(&record.stat)),
+                TrackedEntry::Submodule(commit_id) => self.entry(SUBMODULE, commit_id.0, None),
             }
             self.path.truncate(path_bytes);
         }
     }
 
     /// - `stat`: without it, git examines the path itself.
-    fn entry(&mut self, mode: u32, id: ObjectId, stat: Option<&Stat>) {
+    fn entry(&mut self, mode: u32, id: ObjectId, stat: Option<&FileStat>) {
         /// Entries are padded with at least one zero to a multiple of this.
         const ALIGNMENT: usize = 8;
         self.n_entries += 1;
@@ -92,11 +94,11 @@ impl Writer<'_> {
 
 const SUBMODULE: u32 = 0o160_000;
 
-fn mode(form: Form) -> u32 {
+fn mode(form: BlobForm) -> u32 {
     match form {
-        Form::File { is_executable: true, .. } => 0o100_755,
-        Form::File { is_executable: false, .. } => 0o100_644,
-        Form::Link => 0o120_000,
+        BlobForm::File { is_executable: true, .. } => 0o100_755,
+        BlobForm::File { is_executable: false, .. } => 0o100_644,
+        BlobForm::Link => 0o120_000,
     }
 }
 

@@ -5,7 +5,7 @@
 
 use crate::processors;
 use crate::repo::ids::oid;
-use crate::repo::refusal::Limits;
+use crate::repo::refusal::WrittenTreeLimits;
 use crate::repo::{Repository, private};
 use git2::{ObjectType, Oid};
 use idd_base::revision::ObjectId;
@@ -33,7 +33,7 @@ const CHUNK_BYTES: usize = 16 * 1024;
 
 /// The state of a loose object.
 #[derive(Debug, PartialEq, Eq)]
-pub enum Found {
+pub enum LooseState {
     /// There is none: the object is in a pack, or missing.
     Nothing,
     /// The object.
@@ -62,17 +62,17 @@ impl Loose {
     }
 
     /// Reads an object; the first copy counts.
-    pub fn read(&self, id: Oid) -> Found {
+    pub fn read(&self, id: Oid) -> LooseState {
         let hex = id.to_string();
         for (directory, is_own) in &self.directories {
             let path = directory.join(&hex[..2]).join(&hex[2..]);
             let Ok(file) = open(&path) else { continue };
             return match object(file, id) {
-                Some((kind, content)) => Found::Object(kind, content),
-                None => Found::Damaged { is_own: *is_own },
+                Some((kind, content)) => LooseState::Object(kind, content),
+                None => LooseState::Damaged { is_own: *is_own },
             };
         }
-        Found::Nothing
+        LooseState::Nothing
     }
 }
 
@@ -196,7 +196,7 @@ fn read(file: &mut impl Read, buffer: &mut [u8]) -> Option<usize> {
 /// A larger object is not read.
 fn max_bytes(kind: ObjectType) -> u64 {
     match kind {
-        ObjectType::Blob => Limits::default().max_bytes,
+        ObjectType::Blob => WrittenTreeLimits::default().max_bytes,
         // A tree with the maximum number of entries, and names of usual length.
         _ => 1 << 30,
     }
@@ -213,7 +213,7 @@ mod tests {
         let text: Vec<u8> = (0..20_000_u32).flat_map(u32::to_le_bytes).collect();
         let id = repository.git().blob(&text).unwrap();
         let path = directory.path().join("objects").join(&id.to_string()[..2]).join(&id.to_string()[2..]);
-        assert_eq!(Loose::of(&repository).read(id), Found::Object(ObjectType::Blob, text));
+        assert_eq!(Loose::of(&repository).read(id), LooseState::Object(ObjectType::Blob, text));
         check(&repository, id, &path);
     }
 
@@ -229,16 +229,16 @@ mod tests {
             let loose = Loose::of(repository);
             for n_bytes in [0, 1, 2, 10, whole.len() / 2, whole.len() - 1] {
                 put(path, &whole[..n_bytes]);
-                assert_eq!(loose.read(id), Found::Damaged { is_own: false }, "{n_bytes}");
+                assert_eq!(loose.read(id), LooseState::Damaged { is_own: false }, "{n_bytes}");
             }
             for at in (0..whole.len()).step_by(whole.len() / 20) {
                 let mut changed = whole.clone();
                 changed[at] ^= 16;
                 put(path, &changed);
-                assert_eq!(loose.read(id), Found::Damaged { is_own: false }, "{at}");
+                assert_eq!(loose.read(id), LooseState::Damaged { is_own: false }, "{at}");
             }
             put(path, &[&whole[..], b"more"].concat());
-            assert_eq!(loose.read(id), Found::Damaged { is_own: false });
+            assert_eq!(loose.read(id), LooseState::Damaged { is_own: false });
         });
     }
 
@@ -250,14 +250,14 @@ mod tests {
             // Complete up to its end, followed by a terabyte of zeros.
             put(path, &whole);
             fs::OpenOptions::new().write(true).open(path).unwrap().set_len(1 << 40).unwrap();
-            assert_eq!(loose.read(id), Found::Damaged { is_own: false });
+            assert_eq!(loose.read(id), LooseState::Damaged { is_own: false });
             for n_bytes in [u64::MAX, 1 << 40, 80_001] {
                 put(path, &stored(format!("blob {n_bytes}\0text").as_bytes()));
                 fs::OpenOptions::new().write(true).open(path).unwrap().set_len(1 << 40).unwrap();
-                assert_eq!(loose.read(id), Found::Damaged { is_own: false }, "{n_bytes}");
+                assert_eq!(loose.read(id), LooseState::Damaged { is_own: false }, "{n_bytes}");
             }
             put(path, &whole);
-            assert!(matches!(loose.read(id), Found::Object(..)));
+            assert!(matches!(loose.read(id), LooseState::Object(..)));
         });
     }
 
@@ -275,9 +275,9 @@ mod tests {
             let other = objects.join(&other.to_string()[..2]).join(&other.to_string()[2..]);
             fs::remove_file(path).unwrap();
             fs::copy(other, path).unwrap();
-            assert_eq!(Loose::of(repository).read(id), Found::Damaged { is_own: false });
+            assert_eq!(Loose::of(repository).read(id), LooseState::Damaged { is_own: false });
             fs::remove_file(path).unwrap();
-            assert_eq!(Loose::of(repository).read(id), Found::Nothing);
+            assert_eq!(Loose::of(repository).read(id), LooseState::Nothing);
         });
     }
 

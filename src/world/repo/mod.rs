@@ -58,17 +58,17 @@ pub mod untrusted;
 pub mod worktree;
 pub mod write;
 
+#[cfg(any(test, feature = "testing"))]
+pub mod test_repository;
 #[cfg(test)]
 mod testing;
-#[cfg(any(test, feature = "testing"))]
-pub mod written;
 
 use idd_base::plural::count;
 use idd_change::trees::TreesError;
 use std::io;
 use std::path::{Path, PathBuf};
 
-pub use conversion::Notice;
+pub use conversion::ConversionNotice;
 pub use refusal::WriteError;
 pub use repository::Repository;
 pub use worktree::Worktree;

@@ -4,8 +4,8 @@
 //! library only reports that it cannot parse it.
 
 use crate::repo::ids::oid;
-use crate::repo::loose::{Found, Loose};
-use crate::repo::refusal::{Refusal, Stop, WriteError};
+use crate::repo::loose::{Loose, LooseState};
+use crate::repo::refusal::{MoveStop, Refusal, WriteError};
 use crate::repo::{Repository, private};
 use git2::ObjectFormat;
 use idd_base::revision::{BlobId, CommitId, ObjectId, TreeId};
@@ -35,7 +35,7 @@ impl EntryKind {
 
 /// One entry of a tree.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Entry {
+pub struct TreeEntry {
     /// One component, any bytes; not yet checked.
     pub name: Vec<u8>,
     /// What it is.
@@ -44,7 +44,7 @@ pub struct Entry {
     pub id: ObjectId,
 }
 
-impl Entry {
+impl TreeEntry {
     /// The blob of a regular file; rules in links do not count.
     pub fn regular_blob(&self) -> Option<BlobId> {
         matches!(self.kind, EntryKind::File { .. }).then_some(BlobId(self.id))
@@ -52,7 +52,7 @@ impl Entry {
 }
 
 /// Reads objects of one repository.
-pub struct Objects<'repo> {
+pub struct ObjectReader<'repo> {
     database: git2::Odb<'repo>,
     loose: Loose,
     fills_submodules: bool,
@@ -60,12 +60,12 @@ pub struct Objects<'repo> {
 }
 
 /// The content of an object.
-enum Content<'a> {
+enum ObjectContent<'a> {
     Loose(Vec<u8>),
     Packed(git2::OdbObject<'a>),
 }
 
-impl Content<'_> {
+impl ObjectContent<'_> {
     fn bytes(&self) -> &[u8] {
         match self {
             Self::Loose(bytes) => bytes,
@@ -74,7 +74,7 @@ impl Content<'_> {
     }
 }
 
-impl<'repo> Objects<'repo> {
+impl<'repo> ObjectReader<'repo> {
     /// Opens the object database of `repository`.
     pub fn open(repository: &'repo Repository) -> Result<Self, WriteError> {
         let database = repository
@@ -86,17 +86,17 @@ impl<'repo> Objects<'repo> {
     }
 
     /// The entries of a tree in stored order; `path` (of the tree) is for messages.
-    pub fn tree(&self, tree_id: TreeId, path: &[u8]) -> Result<Vec<Entry>, Stop> {
+    pub fn tree(&self, tree_id: TreeId, path: &[u8]) -> Result<Vec<TreeEntry>, MoveStop> {
         let object = self.read(tree_id.0, git2::ObjectType::Tree)?;
         parse_tree(object.bytes(), self.n_id_bytes)
-            .map_err(|why| Stop::Refused(Refusal::Path { path: path.to_vec(), why }))
+            .map_err(|why| MoveStop::Refused(Refusal::Path { path: path.to_vec(), why }))
     }
 
     /// The content of a blob.
     pub fn blob(&self, blob_id: BlobId) -> Result<Vec<u8>, WriteError> {
         Ok(match self.read(blob_id.0, git2::ObjectType::Blob)? {
-            Content::Loose(bytes) => bytes,
-            Content::Packed(object) => object.data().to_vec(),
+            ObjectContent::Loose(bytes) => bytes,
+            ObjectContent::Packed(object) => object.data().to_vec(),
         })
     }
 
@@ -116,11 +116,11 @@ impl<'repo> Objects<'repo> {
     }
 
     /// The tree of a submodule at `path`; `None` if its directory stays empty.
-    pub fn submodule(&self, commit_id: CommitId, path: &[u8]) -> Result<Option<TreeId>, Stop> {
+    pub fn submodule(&self, commit_id: CommitId, path: &[u8]) -> Result<Option<TreeId>, MoveStop> {
         if !self.fills_submodules {
             return Ok(None);
         }
-        let refusal = || Stop::Refused(Refusal::Submodule { path: path.to_vec(), commit: commit_id });
+        let refusal = || MoveStop::Refused(Refusal::Submodule { path: path.to_vec(), commit: commit_id });
         let commit = match self.commit(commit_id) {
             Err(WriteError::Object { .. }) => return Err(refusal()),
             commit => commit?,
@@ -133,9 +133,9 @@ impl<'repo> Objects<'repo> {
     /// Whether a blob exists; if it is loose, also whether it is complete.
     pub fn has_blob(&self, blob_id: BlobId) -> bool {
         match self.loose.read(oid(blob_id.0)) {
-            Found::Object(..) => true,
-            Found::Damaged { .. } => false,
-            Found::Nothing => self.database.exists(oid(blob_id.0)),
+            LooseState::Object(..) => true,
+            LooseState::Damaged { .. } => false,
+            LooseState::Nothing => self.database.exists(oid(blob_id.0)),
         }
     }
 
@@ -148,17 +148,17 @@ impl<'repo> Objects<'repo> {
         }
     }
 
-    fn read(&self, id: ObjectId, kind: git2::ObjectType) -> Result<Content<'_>, WriteError> {
+    fn read(&self, id: ObjectId, kind: git2::ObjectType) -> Result<ObjectContent<'_>, WriteError> {
         let failed = |source| unreadable(kind.str(), id, source);
         let (found, content) = match self.loose.read(oid(id)) {
-            Found::Object(found, bytes) => (found, Content::Loose(bytes)),
-            Found::Damaged { is_own: true } => {
+            LooseState::Object(found, bytes) => (found, ObjectContent::Loose(bytes)),
+            LooseState::Damaged { is_own: true } => {
                 return Err(WriteError::Own { kind: kind.str(), id: oid(id).to_string() });
             }
-            Found::Damaged { is_own: false } => return Err(bad(kind.str(), id, "is damaged")),
-            Found::Nothing => {
+            LooseState::Damaged { is_own: false } => return Err(bad(kind.str(), id, "is damaged")),
+            LooseState::Nothing => {
                 let object = self.database.read(oid(id)).map_err(failed)?;
-                (object.kind(), Content::Packed(object))
+                (object.kind(), ObjectContent::Packed(object))
             }
         };
         if found != kind {
@@ -196,7 +196,7 @@ pub fn n_id_bytes(repository: &Repository) -> usize {
 }
 
 /// Parses a raw tree: repeated `mode SP name NUL id`.
-pub(super) fn parse_tree(mut raw: &[u8], n_id_bytes: usize) -> Result<Vec<Entry>, &'static str> {
+pub(super) fn parse_tree(mut raw: &[u8], n_id_bytes: usize) -> Result<Vec<TreeEntry>, &'static str> {
     const CUT: &str = "the tree object is malformed";
     let mut entries = Vec::new();
     while !raw.is_empty() {
@@ -209,7 +209,7 @@ pub(super) fn parse_tree(mut raw: &[u8], n_id_bytes: usize) -> Result<Vec<Entry>
         if name.is_empty() {
             return Err("the tree holds an entry without a name");
         }
-        entries.push(Entry { name: name.to_vec(), kind, id: ObjectId::from_bytes(id).ok_or(CUT)? });
+        entries.push(TreeEntry { name: name.to_vec(), kind, id: ObjectId::from_bytes(id).ok_or(CUT)? });
         raw = rest;
     }
     Ok(entries)
@@ -240,7 +240,7 @@ mod tests {
             raw.extend(ids[1].as_bytes());
             let entries = parse_tree(&raw, ids[0].as_bytes().len()).unwrap();
             assert_eq!(entries[0].kind, EntryKind::File { is_executable: true });
-            assert_eq!(entries[1], Entry { name: b"\xff/x".to_vec(), kind: EntryKind::Tree, id: ids[1] });
+            assert_eq!(entries[1], TreeEntry { name: b"\xff/x".to_vec(), kind: EntryKind::Tree, id: ids[1] });
         }
     }
 

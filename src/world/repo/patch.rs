@@ -4,7 +4,7 @@
 //! names the file and the hunk that do not apply.
 
 use crate::repo::binary_patch::is_whole;
-use crate::repo::edit::Entry;
+use crate::repo::edit::EditedEntry;
 use crate::repo::entry::{entry_at, mode_bits, mode_of};
 use crate::repo::ids::oid;
 use crate::repo::{RepoError, Repository};
@@ -12,7 +12,7 @@ use diffy::binary::BinaryPatch;
 use diffy::patch_set::{FileMode, FileOperation, FilePatch, ParseOptions, PatchKind, PatchSet};
 use diffy::{ApplyError, Patch};
 use git2::Tree;
-use idd_change::Mode;
+use idd_change::EntryMode;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fmt::Display;
@@ -21,7 +21,7 @@ use std::fmt::Display;
 const SUBPROJECT: &str = "Subproject commit ";
 
 /// Mode and content of a file; `None` if it does not exist.
-type File = Option<(Mode, Vec<u8>)>;
+type File = Option<(EntryMode, Vec<u8>)>;
 
 /// The edits of a patch to a tree, path by path.
 ///
@@ -30,7 +30,7 @@ pub(super) fn edits(
     repository: &Repository,
     tree: &Tree<'_>,
     patch: &[u8],
-) -> Result<Vec<(Vec<u8>, Entry)>, RepoError> {
+) -> Result<Vec<(Vec<u8>, EditedEntry)>, RepoError> {
     let is_of_git = patch.split(|byte| *byte == b'\n').any(|line| line.starts_with(b"diff --git "));
     let options = if is_of_git { ParseOptions::gitdiff() } else { ParseOptions::unidiff() };
     let patch = &without_signatures(patch)[..];
@@ -71,15 +71,15 @@ fn does_not_apply(path: &[u8], why: &str) -> RepoError {
     RepoError::Patch { said, is_unfit: true }
 }
 
-fn entry(repository: &Repository, file: File) -> Result<Entry, RepoError> {
+fn entry(repository: &Repository, file: File) -> Result<EditedEntry, RepoError> {
     let Some((mode, text)) = file else { return Ok(None) };
     let id = match mode {
-        Mode::Submodule => {
+        EntryMode::Submodule => {
             let text = String::from_utf8_lossy(&text);
             let id = text.strip_prefix(SUBPROJECT).and_then(|id| id.trim_end().parse().ok().map(oid));
             id.ok_or_else(|| refused("names no commit of a submodule".to_owned()))?
         }
-        Mode::Regular | Mode::Executable | Mode::Symlink => {
+        EntryMode::Regular | EntryMode::Executable | EntryMode::Symlink => {
             repository.git().blob(&text).map_err(|source| RepoError::git("write a file", source))?
         }
     };
@@ -105,7 +105,7 @@ impl Patching<'_> {
             FileOperation::Create(path) => {
                 self.is_free(path)?;
                 let text = patched(path, &[], part.patch())?;
-                self.files.insert(path.to_vec(), Some((mode.unwrap_or(Mode::Regular), text)));
+                self.files.insert(path.to_vec(), Some((mode.unwrap_or(EntryMode::Regular), text)));
             }
             FileOperation::Delete(path) => {
                 let (_, text) = self.present(path)?;
@@ -141,7 +141,7 @@ impl Patching<'_> {
         }
         let Some((bits, id)) = entry_at(self.repository, self.tree, path) else { return Ok(None) };
         let Some(mode) = mode_of(bits) else { return Ok(None) };
-        if mode == Mode::Submodule {
+        if mode == EntryMode::Submodule {
             return Ok(Some((mode, format!("{SUBPROJECT}{id}\n").into_bytes())));
         }
         let blob = self
@@ -152,7 +152,7 @@ impl Patching<'_> {
         Ok(Some((mode, blob.content().to_vec())))
     }
 
-    fn present(&self, path: &[u8]) -> Result<(Mode, Vec<u8>), RepoError> {
+    fn present(&self, path: &[u8]) -> Result<(EntryMode, Vec<u8>), RepoError> {
         self.file(path)?.ok_or_else(|| does_not_apply(path, "there is no such file"))
     }
 
@@ -164,12 +164,12 @@ impl Patching<'_> {
     }
 }
 
-fn mode_of_header(mode: FileMode) -> Mode {
+fn mode_of_header(mode: FileMode) -> EntryMode {
     match mode {
-        FileMode::Regular => Mode::Regular,
-        FileMode::Executable => Mode::Executable,
-        FileMode::Symlink => Mode::Symlink,
-        FileMode::Gitlink => Mode::Submodule,
+        FileMode::Regular => EntryMode::Regular,
+        FileMode::Executable => EntryMode::Executable,
+        FileMode::Symlink => EntryMode::Symlink,
+        FileMode::Gitlink => EntryMode::Submodule,
     }
 }
 

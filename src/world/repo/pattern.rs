@@ -9,7 +9,7 @@ use std::mem;
 /// One pattern, compiled.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Pattern {
-    tokens: Vec<Token>,
+    tokens: Vec<PatternToken>,
     /// Matches the last component only.
     is_basename: bool,
     /// Ended in `/`: matches directories only.
@@ -19,7 +19,7 @@ pub struct Pattern {
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-enum Token {
+enum PatternToken {
     Byte(u8),
     /// `?`: one byte, never a slash.
     Any,
@@ -53,21 +53,21 @@ impl Pattern {
     }
 }
 
-fn tokens(text: &[u8], is_basename: bool) -> Option<Vec<Token>> {
+fn tokens(text: &[u8], is_basename: bool) -> Option<Vec<PatternToken>> {
     let mut tokens = Vec::with_capacity(text.len());
     let mut at = 0;
     while let Some(&byte) = text.get(at) {
         at += 1;
         tokens.push(match byte {
-            b'?' => Token::Any,
+            b'?' => PatternToken::Any,
             b'\\' => {
                 at += 1;
-                Token::Byte(*text.get(at - 1)?)
+                PatternToken::Byte(*text.get(at - 1)?)
             }
             b'[' => {
                 let (class, end) = class(text, at)?;
                 at = end;
-                Token::Class(class)
+                PatternToken::Class(class)
             }
             b'*' => {
                 let first = at - 1;
@@ -78,15 +78,15 @@ fn tokens(text: &[u8], is_basename: bool) -> Option<Vec<Token>> {
                 let starts_component = first == 0 || text[first - 1] == b'/';
                 let ends_component = rest.is_empty() || rest[0] == b'/' || rest.starts_with(b"\\/");
                 if is_basename || at - first < 2 || !starts_component || !ends_component {
-                    Token::Star
+                    PatternToken::Star
                 } else if rest.first() == Some(&b'/') {
                     at += 1;
-                    Token::Directories
+                    PatternToken::Directories
                 } else {
-                    Token::Deep
+                    PatternToken::Deep
                 }
             }
-            other => Token::Byte(other),
+            other => PatternToken::Byte(other),
         });
     }
     Some(tokens)
@@ -166,7 +166,7 @@ fn named_class(name: &[u8]) -> Option<fn(&u8) -> bool> {
 }
 
 /// Cost: `tokens.len()` times `path.len()` steps.
-fn accepts(tokens: &[Token], path: &[u8]) -> bool {
+fn accepts(tokens: &[PatternToken], path: &[u8]) -> bool {
     // `reached[i]`: the bytes so far can be matched by the first `i` tokens. A `**/` that has matched bytes can only be
     // left after a slash; one that has not can be skipped: hence the second vector.
     let mut reached = vec![false; tokens.len() + 1];
@@ -184,12 +184,12 @@ fn accepts(tokens: &[Token], path: &[u8]) -> bool {
                 continue;
             }
             match token {
-                Token::Byte(wanted) => next_reached[index + 1] |= byte == *wanted,
-                Token::Any => next_reached[index + 1] |= byte != b'/',
-                Token::Class(set) => next_reached[index + 1] |= set[usize::from(byte)],
-                Token::Star => next_reached[index] |= byte != b'/',
-                Token::Deep => next_reached[index] = true,
-                Token::Directories => {
+                PatternToken::Byte(wanted) => next_reached[index + 1] |= byte == *wanted,
+                PatternToken::Any => next_reached[index + 1] |= byte != b'/',
+                PatternToken::Class(set) => next_reached[index + 1] |= set[usize::from(byte)],
+                PatternToken::Star => next_reached[index] |= byte != b'/',
+                PatternToken::Deep => next_reached[index] = true,
+                PatternToken::Directories => {
                     next_swallowing[index] = true;
                     next_reached[index + 1] |= byte == b'/';
                 }
@@ -206,9 +206,9 @@ fn accepts(tokens: &[Token], path: &[u8]) -> bool {
     reached[tokens.len()]
 }
 
-fn skip_empty(tokens: &[Token], reached: &mut [bool]) {
+fn skip_empty(tokens: &[PatternToken], reached: &mut [bool]) {
     for (index, token) in tokens.iter().enumerate() {
-        if reached[index] && matches!(token, Token::Star | Token::Deep | Token::Directories) {
+        if reached[index] && matches!(token, PatternToken::Star | PatternToken::Deep | PatternToken::Directories) {
             reached[index + 1] = true;
         }
     }

@@ -5,7 +5,7 @@
 
 use crate::files;
 use crate::repo::ids::{commit_id, oid};
-use crate::repo::object::{Objects, n_id_bytes};
+use crate::repo::object::{ObjectReader, n_id_bytes};
 use crate::repo::stat::Directory;
 use crate::repo::{RepoError, Repository, index, loose, modules, refs};
 use git2::{ConfigLevel, ObjectFormat, Oid, RepositoryInitOptions, Signature};
@@ -169,7 +169,7 @@ fn alternate(from: &Path, objects: &Path) -> Result<Vec<u8>, RepoError> {
 /// The user's tags as a `packed-refs` file.
 fn tags(user: &Repository) -> Result<Vec<u8>, RepoError> {
     let mut text = b"# pack-refs with: peeled fully-peeled sorted \n".to_vec();
-    let objects = Objects::open(user).map_err(RepoError::Object)?;
+    let objects = ObjectReader::open(user).map_err(RepoError::Object)?;
     for (name, target) in refs::tags(user)? {
         let peeled = peeled(&objects, target);
         text.extend_from_slice(format!("{target} ").as_bytes());
@@ -183,7 +183,7 @@ fn tags(user: &Repository) -> Result<Vec<u8>, RepoError> {
 }
 
 /// The object at the end of an annotated tag; `None` if it is no such tag, or cannot be read.
-fn peeled(objects: &Objects<'_>, tag: ObjectId) -> Option<ObjectId> {
+fn peeled(objects: &ObjectReader<'_>, tag: ObjectId) -> Option<ObjectId> {
     let target = |tag| {
         let tag = objects.tag(tag).ok()?;
         let line = tag.split(|byte| *byte == b'\n').next()?.strip_prefix(b"object ")?;

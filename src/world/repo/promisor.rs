@@ -5,7 +5,7 @@
 
 use crate::repo::fetch::Remote;
 use crate::repo::ids::oid;
-use crate::repo::object::{EntryKind, Objects};
+use crate::repo::object::{EntryKind, ObjectReader};
 use crate::repo::{RepoError, Repository};
 use git2::OdbLookupFlags;
 use idd_base::revision::{ObjectId, TreeId};
@@ -95,7 +95,7 @@ impl Promisor {
                 continue;
             }
             // A malformed tree is reported by the writer.
-            let entries = Objects::open(repository).ok().and_then(|objects| objects.tree(tree, b"").ok());
+            let entries = ObjectReader::open(repository).ok().and_then(|objects| objects.tree(tree, b"").ok());
             for entry in entries.unwrap_or_default() {
                 match entry.kind {
                     EntryKind::Tree => open.push(TreeId(entry.id)),

@@ -11,7 +11,7 @@ use idd_base::revision::CommitId;
 
 /// Limits of a written tree; a larger tree is refused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Limits {
+pub struct WrittenTreeLimits {
     /// Files, links, submodules and directories of one tree.
     pub max_entries: usize,
     /// Components of one path.
@@ -22,7 +22,7 @@ pub struct Limits {
     pub max_bytes: u64,
 }
 
-impl Default for Limits {
+impl Default for WrittenTreeLimits {
     fn default() -> Self {
         Self { max_entries: 2_000_000, max_depth: 256, max_path_bytes: 4096, max_bytes: 64 << 30 }
     }
@@ -40,7 +40,7 @@ pub enum Refusal {
         /// A phrase for people, such as "a component is `..`".
         why: &'static str,
     },
-    /// The tree is larger than [`Limits`] allows.
+    /// The tree is larger than [`WrittenTreeLimits`] allows.
     #[error("`{}` is not written: {why}", String::from_utf8_lossy(path))]
     Limit {
         /// The path at which the limit was reached.
@@ -132,14 +132,14 @@ pub enum WriteError {
 
 /// Both kinds of end of a move in one type, for `?` inside the writer.
 #[derive(Debug)]
-pub enum Stop {
+pub enum MoveStop {
     /// An answer.
     Refused(Refusal),
     /// An error.
     Failed(WriteError),
 }
 
-impl From<WriteError> for Stop {
+impl From<WriteError> for MoveStop {
     fn from(error: WriteError) -> Self {
         match error {
             WriteError::Object { kind, id, why } => Self::Refused(Refusal::Object { kind, id, why }),
@@ -148,7 +148,7 @@ impl From<WriteError> for Stop {
     }
 }
 
-impl From<Refusal> for Stop {
+impl From<Refusal> for MoveStop {
     fn from(refusal: Refusal) -> Self {
         Self::Refused(refusal)
     }
@@ -165,10 +165,10 @@ impl WriteError {
 }
 
 /// Separates the two kinds of end.
-pub fn split<T>(result: Result<T, Stop>) -> Result<Result<T, Refusal>, WriteError> {
+pub fn split<T>(result: Result<T, MoveStop>) -> Result<Result<T, Refusal>, WriteError> {
     match result {
         Ok(value) => Ok(Ok(value)),
-        Err(Stop::Refused(refusal)) => Ok(Err(refusal)),
-        Err(Stop::Failed(error)) => Err(error),
+        Err(MoveStop::Refused(refusal)) => Ok(Err(refusal)),
+        Err(MoveStop::Failed(error)) => Err(error),
     }
 }

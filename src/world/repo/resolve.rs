@@ -143,7 +143,7 @@ fn at(path: &[u8], id: Oid, like: &IndexEntry) -> IndexEntry {
 type Added = (Vec<u8>, u32, Oid);
 
 /// A patch of a file that was divided among several files.
-struct Followed {
+struct FollowedPatch {
     /// The patched file without the parts that were carried elsewhere.
     rest: IndexEntry,
     /// The other files, merged.
@@ -190,7 +190,7 @@ impl Resolver<'_> {
     /// there.
     ///
     /// - `index`: the files merged so far.
-    fn follow(&self, index: &Index, entries: [&IndexEntry; 3]) -> Result<Option<Followed>, RepoError> {
+    fn follow(&self, index: &Index, entries: [&IndexEntry; 3]) -> Result<Option<FollowedPatch>, RepoError> {
         let Some(language) = self.divisions.language(&entries[0].path) else { return Ok(None) };
         let [Some(base), Some(ours), Some(patched)] = entries.map(|entry| self.text(entry.id)) else { return Ok(None) };
         let (mut places, mut files) = (Vec::new(), Vec::new());
@@ -213,7 +213,7 @@ impl Resolver<'_> {
             rung = rung.max(needed);
             merged.push(at(&places[file].path, self.write(&text)?, &places[file]));
         }
-        Ok(Some(Followed { rest, files: merged, rung }))
+        Ok(Some(FollowedPatch { rest, files: merged, rung }))
     }
 
     /// The files that ours added or changed: path, and content in the base (zero if new); added files first.
@@ -282,7 +282,7 @@ mod tests {
     use super::*;
     use crate::repo::edit::edit;
     use crate::repo::ids::{oid, tree_id};
-    use crate::repo::store::{Held, TreeStore};
+    use crate::repo::store::{HeldFiles, TreeStore};
     use idd_base::revision::TreeId;
     use idd_change::trees::{Favor, Merged, Trees};
 
@@ -300,7 +300,7 @@ mod tests {
             tree_id(edit(&repository, empty, entries.collect::<Vec<_>>()).unwrap().unwrap())
         };
         let [base, ours, patched] = [base, ours, patched].map(tree);
-        let store = TreeStore::new(repository, Held::default(), Vec::new()).unwrap();
+        let store = TreeStore::new(repository, HeldFiles::default(), Vec::new()).unwrap();
         let Merged::Clean(merged, rung) = store.merge(base, ours, patched, Favor::Neither).unwrap() else {
             return None;
         };

@@ -12,9 +12,9 @@ use rustix::io::Errno;
 use crate::repo::attention::attention;
 use crate::repo::files;
 use crate::repo::ignored::{IgnoreFile, IgnoreStack};
-use crate::repo::object::Objects;
+use crate::repo::object::ObjectReader;
 use crate::repo::refusal::WriteError;
-use crate::repo::stat::{Directory, Node, Record};
+use crate::repo::stat::{Directory, FileRecord, TrackedEntry};
 use crate::repo::worktree::GIT_FILE;
 use crate::repo::write::{content, write};
 
@@ -51,7 +51,7 @@ pub struct Since {
 /// - `since`: `None` if no command ran, but the ignore rules have changed. Otherwise the names of an unchanged directory are
 ///   not read again: adding, removing or renaming an entry changes the directory. Files are always examined.
 pub fn settle(
-    objects: &Objects<'_>,
+    objects: &ObjectReader<'_>,
     directory: &Path,
     root: BorrowedFd<'_>,
     written: &mut Directory,
@@ -98,16 +98,16 @@ fn is_product(parent: BorrowedFd<'_>, name: &[u8], file_type: FileType) -> bool 
 ///
 /// If a file was written before this tick, a later change shows in its `ctime`; otherwise it may not.
 fn last_ctime_ns(directory: &Directory) -> i128 {
-    let of_node = |node: &Node| match node {
-        Node::File(record) => record.stat.ctime_ns,
-        Node::Directory(below) => last_ctime_ns(below),
-        Node::Submodule(_) => i128::MIN,
+    let of_node = |node: &TrackedEntry| match node {
+        TrackedEntry::File(record) => record.stat.ctime_ns,
+        TrackedEntry::Directory(below) => last_ctime_ns(below),
+        TrackedEntry::Submodule(_) => i128::MIN,
     };
     directory.entries.values().map(of_node).max().unwrap_or(i128::MIN)
 }
 
 struct Settler<'a> {
-    objects: &'a Objects<'a>,
+    objects: &'a ObjectReader<'a>,
     directory: &'a Path,
     path: Vec<u8>,
     depth: usize,
@@ -266,7 +266,7 @@ impl Settler<'_> {
         &mut self,
         parent: BorrowedFd<'_>,
         name: &[u8],
-        node: &mut Node,
+        node: &mut TrackedEntry,
         is_ignored: bool,
     ) -> Result<(), WriteError> {
         if self.attention.as_ref().is_some_and(|attention| !attention.contains(&self.path)) {
@@ -274,16 +274,16 @@ impl Settler<'_> {
         }
         let mut nothing = Directory::default();
         let below = match node {
-            Node::File(record) => return self.file(parent, name, record),
-            Node::Directory(below) => below,
-            Node::Submodule(_) => &mut nothing,
+            TrackedEntry::File(record) => return self.file(parent, name, record),
+            TrackedEntry::Directory(below) => below,
+            TrackedEntry::Submodule(_) => &mut nothing,
         };
         let is_ignored = is_ignored || self.ignored.is_ignored(&self.path, true);
         let handle = files::make_directory(parent, name).map_err(|errno| self.failed(errno, "restore"))?;
         self.directory(handle.as_fd(), below, is_ignored)
     }
 
-    fn file(&mut self, parent: BorrowedFd<'_>, name: &[u8], record: &mut Record) -> Result<(), WriteError> {
+    fn file(&mut self, parent: BorrowedFd<'_>, name: &[u8], record: &mut FileRecord) -> Result<(), WriteError> {
         let found = files::look(parent, name).map_err(|errno| self.failed(errno, "look at"))?;
         if found == Some(record.stat) && record.stat.ctime_ns < self.last_ctime_ns {
             return Ok(());

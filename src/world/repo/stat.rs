@@ -9,7 +9,7 @@ use idd_base::revision::{BlobId, CommitId, TreeId};
 
 /// The fields of `lstat` in which a change shows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Stat {
+pub struct FileStat {
     /// Time of the last change of the content.
     pub mtime_ns: i128,
     /// Time of the last change of anything; a program cannot set it.
@@ -25,14 +25,14 @@ pub struct Stat {
 }
 
 /// The state of a missing file.
-impl Default for Stat {
+impl Default for FileStat {
     fn default() -> Self {
         let (mode, file_type) = (Mode::empty(), FileType::Unknown);
         Self { mtime_ns: 0, ctime_ns: 0, n_bytes: 0, inode: 0, mode, file_type }
     }
 }
 
-impl From<rustix::fs::Stat> for Stat {
+impl From<rustix::fs::Stat> for FileStat {
     fn from(stat: rustix::fs::Stat) -> Self {
         let ns = |seconds: i128, ns: i128| seconds * 1_000_000_000 + ns;
         Self {
@@ -48,18 +48,18 @@ impl From<rustix::fs::Stat> for Stat {
 
 /// One file or link, as it was written.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Record {
+pub struct FileRecord {
     /// The content as stored in the repository.
     pub blob_id: BlobId,
     /// Its form on disk.
-    pub form: Form,
+    pub form: BlobForm,
     /// Its state after writing.
-    pub stat: Stat,
+    pub stat: FileStat,
 }
 
 /// The form of a blob on disk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Form {
+pub enum BlobForm {
     /// A regular file.
     File {
         /// Whether it may be executed.
@@ -73,9 +73,9 @@ pub enum Form {
 
 /// The entry at a tracked path.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Node {
+pub enum TrackedEntry {
     /// A file or link.
-    File(Record),
+    File(FileRecord),
     /// A directory of the tree.
     Directory(Directory),
     /// The empty directory of a submodule, and its commit.
@@ -90,33 +90,33 @@ pub struct Directory {
     /// The commit, if it is a submodule.
     pub submodule: Option<CommitId>,
     /// By component.
-    pub entries: BTreeMap<Vec<u8>, Node>,
+    pub entries: BTreeMap<Vec<u8>, TrackedEntry>,
     /// Sums over everything below.
     pub totals: Totals,
     /// The state of the directory when its names were last read, if each of them may stay for good: names of the tree,
     /// and names that an ignore rule covers with everything below. `None` if they must be read again.
-    pub settled: Option<Stat>,
+    pub settled: Option<FileStat>,
 }
 
 impl Directory {
     /// The blob of the regular file `name`, if there is one.
     pub fn regular_blob(&self, name: &[u8]) -> Option<BlobId> {
         match self.entries.get(name) {
-            Some(Node::File(Record { blob_id, form: Form::File { .. }, .. })) => Some(*blob_id),
+            Some(TrackedEntry::File(FileRecord { blob_id, form: BlobForm::File { .. }, .. })) => Some(*blob_id),
             _ => None,
         }
     }
 
     /// Records the present state of a new file at `path`.
-    pub fn set_stat(&mut self, path: &[u8], stat: Stat) {
+    pub fn set_stat(&mut self, path: &[u8], stat: FileStat) {
         self.totals.n_bytes = self.totals.n_bytes.saturating_add(stat.n_bytes);
         let (name, below) = match path.iter().position(|byte| *byte == b'/') {
             Some(slash) => (&path[..slash], Some(&path[slash + 1..])),
             None => (path, None),
         };
         match (self.entries.get_mut(name), below) {
-            (Some(Node::Directory(directory)), Some(below)) => directory.set_stat(below, stat),
-            (Some(Node::File(record)), None) => record.stat = stat,
+            (Some(TrackedEntry::Directory(directory)), Some(below)) => directory.set_stat(below, stat),
+            (Some(TrackedEntry::File(record)), None) => record.stat = stat,
             _ => unreachable!("what was written is in the record"),
         }
     }

@@ -3,14 +3,14 @@
 use crate::repo::division::{Divisions, Marks};
 use crate::repo::entry::{entry_at, mode_bits, mode_of};
 use crate::repo::ids::{object_id, oid, tree_id};
-use crate::repo::object::{EntryKind, Objects};
+use crate::repo::object::{EntryKind, ObjectReader};
 use crate::repo::promisor::Promisor;
 use crate::repo::resolve::resolve;
 use crate::repo::{RepoError, Repository, edit, patch};
 use git2::{Diff, DiffFindOptions, DiffFormat, DiffOptions, FileFavor, MergeOptions, Oid};
 use idd_base::revision::{BlobId, ObjectId, TreeId};
 use idd_change::trees::{Favor, Merged, Rung, Trees, TreesError};
-use idd_change::{ChangeSet, Content, Division, FilePair, FileSide, Mode, Subset};
+use idd_change::{ChangeSet, EntryContent, EntryMode, FileDivision, FilePair, FileSide, Subset};
 use std::cell::RefCell;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::rc::Rc;
@@ -20,9 +20,9 @@ const RENAME_LIMIT: usize = 400;
 
 /// The files that are put into every tree before its test.
 #[derive(Debug, Clone, Default)]
-pub struct Held {
+pub struct HeldFiles {
     /// Path -> mode and content; `None` removes the path.
-    pub files: BTreeMap<Vec<u8>, Option<(Mode, Vec<u8>)>>,
+    pub files: BTreeMap<Vec<u8>, Option<(EntryMode, Vec<u8>)>>,
     /// A patch (without, with) that is carried to every tree; it wins conflicts.
     pub overlay: Option<(TreeId, TreeId)>,
 }
@@ -30,7 +30,7 @@ pub struct Held {
 /// Trees of the private repository.
 pub struct TreeStore {
     repository: Repository,
-    held: BTreeMap<Vec<u8>, edit::Entry>,
+    held: BTreeMap<Vec<u8>, edit::EditedEntry>,
     overlay: Option<(TreeId, TreeId)>,
     pathspecs: Vec<String>,
     divisions: Divisions,
@@ -58,7 +58,7 @@ fn merge_options() -> MergeOptions {
 
 impl TreeStore {
     /// A store with a private repository; held contents become blobs of it.
-    pub fn new(repository: Repository, held: Held, pathspecs: Vec<String>) -> Result<Self, RepoError> {
+    pub fn new(repository: Repository, held: HeldFiles, pathspecs: Vec<String>) -> Result<Self, RepoError> {
         let mut files = BTreeMap::new();
         for (path, file) in held.files {
             let entry = match file {
@@ -183,7 +183,7 @@ impl TreeStore {
     pub fn with_files<'f>(
         &self,
         tree: TreeId,
-        files: impl IntoIterator<Item = (&'f [u8], Mode, &'f [u8])>,
+        files: impl IntoIterator<Item = (&'f [u8], EntryMode, &'f [u8])>,
     ) -> Result<Option<TreeId>, RepoError> {
         let mut entries = Vec::new();
         for (path, mode, bytes) in files {
@@ -239,7 +239,7 @@ impl TreeStore {
     }
 
     /// Mode and content of a path in a tree; `None` if it does not exist, is not a file, or the tree cannot be read.
-    pub fn file(&self, tree: TreeId, path: &[u8]) -> Result<Option<(Mode, Vec<u8>)>, RepoError> {
+    pub fn file(&self, tree: TreeId, path: &[u8]) -> Result<Option<(EntryMode, Vec<u8>)>, RepoError> {
         self.complete(tree)?;
         if !self.leads_to(tree, path) {
             return Ok(None);
@@ -247,7 +247,7 @@ impl TreeStore {
         let tree = self.tree(tree)?;
         let Some((mode, id)) = entry_at(&self.repository, &tree, path) else { return Ok(None) };
         match mode_of(mode) {
-            Some(Mode::Submodule) | None => Ok(None),
+            Some(EntryMode::Submodule) | None => Ok(None),
             Some(mode) => Ok(Some((mode, self.blob(id)?))),
         }
     }
@@ -273,7 +273,7 @@ impl TreeStore {
     /// Whether libgit2 can read a tree safely: it crashes on entries of mode 0, and loops for ever on cut objects. Each
     /// tree is checked once.
     fn is_sound(&self, tree: Oid) -> bool {
-        let Ok(objects) = Objects::open(&self.repository) else { return false };
+        let Ok(objects) = ObjectReader::open(&self.repository) else { return false };
         let mut open = vec![tree];
         let mut seen = Vec::new();
         while let Some(id) = open.pop() {
@@ -300,7 +300,7 @@ impl TreeStore {
 
     /// Whether libgit2 can read the existing trees on the way to a path safely.
     fn leads_to(&self, tree: TreeId, path: &[u8]) -> bool {
-        let Ok(objects) = Objects::open(&self.repository) else { return false };
+        let Ok(objects) = ObjectReader::open(&self.repository) else { return false };
         let mut tree = tree;
         for part in path.split(|byte| *byte == b'/') {
             let Ok(entries) = objects.tree(tree, b"") else { return false };
@@ -313,7 +313,7 @@ impl TreeStore {
     }
 
     /// Whether a blob can be read. Each is checked once.
-    fn is_there(&self, objects: &Objects<'_>, blob: ObjectId) -> bool {
+    fn is_there(&self, objects: &ObjectReader<'_>, blob: ObjectId) -> bool {
         let is_there = self.sound.borrow().contains(&oid(blob)) || objects.has_blob(BlobId(blob));
         if is_there {
             self.sound.borrow_mut().insert(oid(blob));
@@ -344,8 +344,8 @@ impl TreeStore {
         let Some((mode, _)) = entry_at(&self.repository, tree, &path) else { return Ok(None) };
         let Some(mode) = mode_of(mode) else { return Ok(None) };
         let content = match mode {
-            Mode::Submodule => Content::Submodule(object_id(file.id())),
-            _ => Content::Bytes(self.blob(file.id())?.into()),
+            EntryMode::Submodule => EntryContent::Submodule(object_id(file.id())),
+            _ => EntryContent::Bytes(self.blob(file.id())?.into()),
         };
         Ok(Some(FileSide { path, mode, content }))
     }
@@ -409,8 +409,8 @@ impl TreeStore {
         for file in edits {
             let entry = match file.result {
                 None => None,
-                Some((mode, Content::Submodule(id))) => Some((mode_bits(mode), oid(id))),
-                Some((mode, Content::Bytes(bytes))) => {
+                Some((mode, EntryContent::Submodule(id))) => Some((mode_bits(mode), oid(id))),
+                Some((mode, EntryContent::Bytes(bytes))) => {
                     let id =
                         self.repository.git().blob(&bytes).map_err(|source| RepoError::git("write a file", source))?;
                     Some((mode_bits(mode), id))
@@ -445,7 +445,7 @@ impl Trees for TreeStore {
         let division = |pair: &FilePair| self.divisions.of(pair, &of_older, &of_newer);
         let mut pairs = self.pairs(older, newer, &|_| true)?;
         if self.divisions.is_regenerated {
-            pairs.retain(|pair| !matches!(division(pair), Division::Whole { .. }));
+            pairs.retain(|pair| !matches!(division(pair), FileDivision::Whole { .. }));
         }
         let set = Rc::new(ChangeSet::divided(pairs, division));
         self.sets.borrow_mut().insert((older, newer), Rc::clone(&set));

@@ -2,21 +2,21 @@
 
 use std::collections::HashSet;
 
-use crate::repo::object::{Entry, EntryKind, Objects};
+use crate::repo::object::{EntryKind, ObjectReader, TreeEntry};
 use crate::repo::paths::{case_collision, refuse_component};
-use crate::repo::refusal::{Limits, Refusal, Stop};
-use crate::repo::stat::{Directory, Form, Node, Totals};
+use crate::repo::refusal::{MoveStop, Refusal, WrittenTreeLimits};
+use crate::repo::stat::{BlobForm, Directory, Totals, TrackedEntry};
 use idd_base::revision::{BlobId, CommitId, TreeId};
 
 /// The maximum length of a link's target, in bytes.
 const MAX_TARGET_BYTES: u64 = 4095;
 
 /// The context of a survey.
-pub struct Context<'a> {
+pub struct SurveyContext<'a> {
     /// The object store.
-    pub objects: &'a Objects<'a>,
+    pub objects: &'a ObjectReader<'a>,
     /// The limits of a tree.
-    pub limits: Limits,
+    pub limits: WrittenTreeLimits,
     /// Whether the file system is case-insensitive.
     pub folds_case: bool,
 }
@@ -24,19 +24,19 @@ pub struct Context<'a> {
 /// Checks every path of the tree that `written` does not have at the same place.
 ///
 /// Cost: reads the trees that differ, and the sizes of the blobs that differ.
-pub fn survey(context: &Context<'_>, written: &Directory, tree_id: TreeId) -> Result<(), Stop> {
+pub fn survey(context: &SurveyContext<'_>, written: &Directory, tree_id: TreeId) -> Result<(), MoveStop> {
     let mut surveyor = Surveyor { context, path: Vec::new(), totals: Totals::default() };
     surveyor.tree(Some(written), tree_id, 0)
 }
 
 struct Surveyor<'a> {
-    context: &'a Context<'a>,
+    context: &'a SurveyContext<'a>,
     path: Vec<u8>,
     totals: Totals,
 }
 
 impl Surveyor<'_> {
-    fn tree(&mut self, written: Option<&Directory>, tree_id: TreeId, depth: usize) -> Result<(), Stop> {
+    fn tree(&mut self, written: Option<&Directory>, tree_id: TreeId, depth: usize) -> Result<(), MoveStop> {
         let entries = self.context.objects.tree(tree_id, &self.path)?;
         if depth == self.context.limits.max_depth && !entries.is_empty() {
             return Err(self.too_large("more directories inside each other than allowed"));
@@ -54,13 +54,13 @@ impl Surveyor<'_> {
         Ok(())
     }
 
-    fn check_names(&self, entries: &[Entry]) -> Result<(), Refusal> {
+    fn check_names(&self, entries: &[TreeEntry]) -> Result<(), Refusal> {
         let refusal = |name: &[u8], why| {
             let separator: &[u8] = if self.path.is_empty() { b"" } else { b"/" };
             Refusal::Path { path: [&self.path, separator, name].concat(), why }
         };
         let mut names = HashSet::new();
-        for Entry { name, .. } in entries {
+        for TreeEntry { name, .. } in entries {
             if let Some(why) = refuse_component(name) {
                 return Err(refusal(name, why));
             }
@@ -76,7 +76,7 @@ impl Surveyor<'_> {
         Ok(())
     }
 
-    fn entry(&mut self, written: Option<&Node>, entry: &Entry, depth: usize) -> Result<(), Stop> {
+    fn entry(&mut self, written: Option<&TrackedEntry>, entry: &TreeEntry, depth: usize) -> Result<(), MoveStop> {
         if self.path.len() > self.context.limits.max_path_bytes {
             return Err(self.too_large("a longer path than allowed"));
         }
@@ -88,14 +88,14 @@ impl Surveyor<'_> {
             (id, kind) = (tree_id.0, EntryKind::Tree);
         }
         let (below, next) = match (kind, written) {
-            (EntryKind::Tree, Some(Node::Directory(below))) if below.tree_id == Some(TreeId(id)) => {
+            (EntryKind::Tree, Some(TrackedEntry::Directory(below))) if below.tree_id == Some(TreeId(id)) => {
                 (below.totals, None)
             }
-            (EntryKind::Tree, Some(Node::Directory(below))) => (Totals::default(), Some(Some(below))),
+            (EntryKind::Tree, Some(TrackedEntry::Directory(below))) => (Totals::default(), Some(Some(below))),
             (EntryKind::Tree, _) => (Totals::default(), Some(None)),
             (EntryKind::Submodule, _) => (Totals::default(), None),
-            (kind, Some(Node::File(record)))
-                if record.blob_id.0 == id && (record.form == Form::Link) == (kind == EntryKind::Link) =>
+            (kind, Some(TrackedEntry::File(record)))
+                if record.blob_id.0 == id && (record.form == BlobForm::Link) == (kind == EntryKind::Link) =>
             {
                 (Totals { n_entries: 0, n_bytes: record.stat.n_bytes }, None)
             }
@@ -120,8 +120,8 @@ impl Surveyor<'_> {
         }
     }
 
-    fn check_target(&self, blob_id: BlobId, n_bytes: u64) -> Result<(), Stop> {
-        let refusal = |why| Stop::Refused(Refusal::Path { path: self.path.clone(), why });
+    fn check_target(&self, blob_id: BlobId, n_bytes: u64) -> Result<(), MoveStop> {
+        let refusal = |why| MoveStop::Refused(Refusal::Path { path: self.path.clone(), why });
         if n_bytes == 0 || n_bytes > MAX_TARGET_BYTES {
             return Err(refusal("the target of the link is empty or too long"));
         }
@@ -131,8 +131,8 @@ impl Surveyor<'_> {
         Ok(())
     }
 
-    fn too_large(&self, why: &'static str) -> Stop {
-        Stop::Refused(Refusal::Limit { path: self.path.clone(), why })
+    fn too_large(&self, why: &'static str) -> MoveStop {
+        MoveStop::Refused(Refusal::Limit { path: self.path.clone(), why })
     }
 }
 
@@ -147,8 +147,8 @@ mod tests {
         let sandbox = Sandbox::new();
         let repository = sandbox.repository();
         let tree_id = tree_of(&repository, &files(names));
-        let objects = Objects::open(&repository).unwrap();
-        let context = Context { objects: &objects, limits: Limits::default(), folds_case };
+        let objects = ObjectReader::open(&repository).unwrap();
+        let context = SurveyContext { objects: &objects, limits: WrittenTreeLimits::default(), folds_case };
         let found = match split(survey(&context, &Directory::default(), tree_id)).unwrap() {
             Err(Refusal::Path { path, .. }) => Some(String::from_utf8(path).unwrap()),
             _ => None,

@@ -1,8 +1,8 @@
 //! Finds the C sources that a change touches: changed ones, and those that include a changed file.
 
 use crate::repo::Repository;
-use crate::repo::object::{Entry, EntryKind, Objects};
-use crate::repo::refusal::Stop;
+use crate::repo::object::{EntryKind, ObjectReader, TreeEntry};
+use crate::repo::refusal::MoveStop;
 use idd_base::revision::{BlobId, TreeId};
 use std::collections::{BTreeMap, HashMap, HashSet, hash_map};
 
@@ -17,12 +17,12 @@ const INCLUDING: [&[u8]; 9] = [b".c", b".h", b".inc", b".def", b".hpp", b".hh", 
 
 /// The includes of files, stored by their content.
 #[derive(Debug, Default)]
-pub struct Touched {
+pub struct TouchedIncludes {
     /// The file names in the `#include`s of a file, without directories.
     included: HashMap<BlobId, Vec<Vec<u8>>>,
 }
 
-impl Touched {
+impl TouchedIncludes {
     /// The sources of `newer` that a change from `older` touches, at most 8; see
     /// [`sources_up_to`](Self::sources_up_to).
     pub fn sources(
@@ -59,8 +59,8 @@ impl Touched {
         repository: &Repository,
         (older, newer): (TreeId, TreeId),
         is_source: &dyn Fn(&[u8]) -> bool,
-    ) -> Result<Vec<Vec<u8>>, Stop> {
-        let objects = Objects::open(repository)?;
+    ) -> Result<Vec<Vec<u8>>, MoveStop> {
+        let objects = ObjectReader::open(repository)?;
         let mut changed = BTreeMap::new();
         compare(&objects, (Some(older), Some(newer)), b"", &mut changed)?;
         let is_there = |(path, blob): &(&Vec<u8>, &Option<BlobId>)| blob.is_some() && is_source(path);
@@ -101,7 +101,7 @@ impl Touched {
         Ok(sources)
     }
 
-    fn included(&mut self, objects: &Objects<'_>, blob: BlobId) -> Result<&[Vec<u8>], Stop> {
+    fn included(&mut self, objects: &ObjectReader<'_>, blob: BlobId) -> Result<&[Vec<u8>], MoveStop> {
         match self.included.entry(blob) {
             hash_map::Entry::Occupied(known) => Ok(known.into_mut()),
             hash_map::Entry::Vacant(unknown) => Ok(unknown.insert(included_in(&objects.blob(blob)?))),
@@ -111,9 +111,9 @@ impl Touched {
 
 /// The files of `newer`, by path, that are not the same in `older`; regular files only, none if a tree cannot be read.
 pub fn changed(repository: &Repository, (older, newer): (TreeId, TreeId)) -> Vec<Vec<u8>> {
-    let look = || -> Result<_, Stop> {
+    let look = || -> Result<_, MoveStop> {
         let mut changed = BTreeMap::new();
-        compare(&Objects::open(repository)?, (Some(older), Some(newer)), b"", &mut changed)?;
+        compare(&ObjectReader::open(repository)?, (Some(older), Some(newer)), b"", &mut changed)?;
         Ok(changed)
     };
     let changed = look().unwrap_or_default();
@@ -147,13 +147,13 @@ fn included_in(text: &[u8]) -> Vec<Vec<u8>> {
 
 /// Adds the files that differ, each with its content in the newer tree if it is there.
 fn compare(
-    objects: &Objects<'_>,
+    objects: &ObjectReader<'_>,
     (older, newer): (Option<TreeId>, Option<TreeId>),
     above: &[u8],
     found: &mut BTreeMap<Vec<u8>, Option<BlobId>>,
-) -> Result<(), Stop> {
+) -> Result<(), MoveStop> {
     let entries = |tree: Option<TreeId>| tree.map_or(Ok(Vec::new()), |tree| objects.tree(tree, above));
-    let mut sides: BTreeMap<Vec<u8>, [Option<Entry>; 2]> = BTreeMap::new();
+    let mut sides: BTreeMap<Vec<u8>, [Option<TreeEntry>; 2]> = BTreeMap::new();
     for (side, entries) in [entries(older)?, entries(newer)?].into_iter().enumerate() {
         for entry in entries {
             let name = entry.name.clone();
@@ -162,14 +162,14 @@ fn compare(
     }
     for (name, [older, newer]) in sides.into_iter().filter(|(_, [older, newer])| older != newer) {
         let path = [above, &name].concat();
-        let tree = |entry: &Option<Entry>| {
+        let tree = |entry: &Option<TreeEntry>| {
             entry.as_ref().filter(|entry| entry.kind == EntryKind::Tree).map(|entry| TreeId(entry.id))
         };
         let trees = (tree(&older), tree(&newer));
         if trees != (None, None) {
             compare(objects, trees, &[&path[..], b"/"].concat(), found)?;
         }
-        let is_file = |entry: &Option<Entry>| entry.as_ref().is_some_and(|entry| entry.kind != EntryKind::Tree);
+        let is_file = |entry: &Option<TreeEntry>| entry.as_ref().is_some_and(|entry| entry.kind != EntryKind::Tree);
         if is_file(&older) || is_file(&newer) {
             found.insert(path, newer.and_then(|entry| entry.regular_blob()));
         }
@@ -210,7 +210,7 @@ mod tests {
         let place = tempfile::tempdir().unwrap();
         let repository = Repository::from(git2::Repository::init_bare(place.path()).unwrap());
         let trees = (tree(&repository, older), tree(&repository, newer));
-        let found = Touched::default().sources(&repository, trees, &|path| path.ends_with(b".c"));
+        let found = TouchedIncludes::default().sources(&repository, trees, &|path| path.ends_with(b".c"));
         let found: Vec<&str> = found.iter().map(|path| std::str::from_utf8(path).unwrap()).collect();
         assert_eq!(found, expected);
     }

@@ -6,7 +6,7 @@
 
 use crate::repo::ids::object_id;
 use crate::repo::locate::Location;
-use crate::repo::stat::{Directory, Node, Stat};
+use crate::repo::stat::{Directory, FileStat, TrackedEntry};
 use crate::repo::{files, private};
 use idd_base::revision::ObjectId;
 use rustix::fs::{AtFlags, Timespec, Timestamps, utimensat};
@@ -59,19 +59,19 @@ impl FileTimes {
         for (name, node) in &mut written.entries {
             path.extend_from_slice(name);
             match node {
-                Node::Directory(below) if below.submodule.is_none() => {
+                TrackedEntry::Directory(below) if below.submodule.is_none() => {
                     path.push(b'/');
                     if let Ok(handle) = files::open_as_it_is(directory, name) {
                         self.give_below(handle.as_fd(), below, path);
                     }
                 }
-                Node::File(record) => {
+                TrackedEntry::File(record) => {
                     let time = self.0.get(path.as_slice()).filter(|(id, _)| *id == record.blob_id.0);
                     if let Some(stat) = time.and_then(|(_, time)| dated(directory, name, *time)) {
                         record.stat = stat;
                     }
                 }
-                Node::Directory(_) | Node::Submodule(_) => {}
+                TrackedEntry::Directory(_) | TrackedEntry::Submodule(_) => {}
             }
             path.truncate(n_bytes);
         }
@@ -79,7 +79,7 @@ impl FileTimes {
 }
 
 /// Sets the time of a file; returns its state, `None` if that failed.
-fn dated(directory: BorrowedFd<'_>, name: &[u8], time: i128) -> Option<Stat> {
+fn dated(directory: BorrowedFd<'_>, name: &[u8], time: i128) -> Option<FileStat> {
     let seconds = i64::try_from(time.div_euclid(NS)).ok()?;
     let time = Timespec { tv_sec: seconds, tv_nsec: i64::try_from(time.rem_euclid(NS)).ok()? };
     let times = Timestamps { last_access: time, last_modification: time };

@@ -15,13 +15,13 @@ use std::{fs, mem};
 use rustix::fs::{CWD, FileType, Mode, OFlags};
 use rustix::io::Errno;
 
-use crate::repo::conversion::Notice;
-use crate::repo::object::Objects;
-use crate::repo::refusal::{Limits, Refusal, WriteError, split};
+use crate::repo::conversion::ConversionNotice;
+use crate::repo::object::ObjectReader;
+use crate::repo::refusal::{Refusal, WriteError, WrittenTreeLimits, split};
 use crate::repo::settle::{Settled, Since, settle};
 use crate::repo::stat::Directory;
 use crate::repo::unchanged::FileTimes;
-use crate::repo::write::{Moved, Writer};
+use crate::repo::write::{MoveResult, WorktreeWriter};
 use idd_base::revision::TreeId;
 
 /// The file at the top that belongs to the worker and not to the tree.
@@ -36,19 +36,19 @@ pub struct Worktree {
     /// The content is unknown: a write was interrupted.
     is_doubtful: bool,
     folds_case: bool,
-    limits: Limits,
-    notices: BTreeSet<Notice>,
+    limits: WrittenTreeLimits,
+    notices: BTreeSet<ConversionNotice>,
     git_file: Option<Vec<u8>>,
 }
 
 impl Worktree {
-    /// Takes a directory, with the default [`Limits`], and empties it.
+    /// Takes a directory, with the default [`WrittenTreeLimits`], and empties it.
     pub fn create(directory: &Path) -> Result<Self, WriteError> {
-        Self::with_limits(directory, Limits::default())
+        Self::with_limits(directory, WrittenTreeLimits::default())
     }
 
     /// Takes a directory, and empties it; a link in its place is replaced.
-    pub fn with_limits(directory: &Path, limits: Limits) -> Result<Self, WriteError> {
+    pub fn with_limits(directory: &Path, limits: WrittenTreeLimits) -> Result<Self, WriteError> {
         let root = open_root(directory)?;
         let failed = |errno| WriteError::from_errno(errno, "clear", directory.to_path_buf());
         for (name, _) in files::list(root.as_fd()).map_err(failed)? {
@@ -83,7 +83,7 @@ impl Worktree {
     }
 
     /// Unsupported features of the trees so far, at most 1,000.
-    pub fn notices(&self) -> &BTreeSet<Notice> {
+    pub fn notices(&self) -> &BTreeSet<ConversionNotice> {
         &self.notices
     }
 
@@ -101,22 +101,26 @@ impl Worktree {
     ///   after an error, the next move begins from an empty directory.
     ///
     /// Cost: the differences. If ignore rules differ, every file is examined once.
-    pub fn move_to(&mut self, repository: &Repository, tree_id: TreeId) -> Result<Result<Moved, Refusal>, WriteError> {
+    pub fn move_to(
+        &mut self,
+        repository: &Repository,
+        tree_id: TreeId,
+    ) -> Result<Result<MoveResult, Refusal>, WriteError> {
         if self.reopen_if_replaced()? || self.is_doubtful {
             self.wipe()?;
         }
         if self.written.tree_id == Some(tree_id) {
-            return Ok(Ok(Moved::default()));
+            return Ok(Ok(MoveResult::default()));
         }
-        let objects = Objects::open(repository)?;
-        let context = survey::Context { objects: &objects, limits: self.limits, folds_case: self.folds_case };
+        let objects = ObjectReader::open(repository)?;
+        let context = survey::SurveyContext { objects: &objects, limits: self.limits, folds_case: self.folds_case };
         if let Err(refusal) = split(survey::survey(&context, &self.written, tree_id))? {
             return Ok(Err(refusal));
         }
         self.is_doubtful = true;
         let older = mem::take(&mut self.written);
         let has_products = older.tree_id.is_some();
-        let mut writer = Writer::new((repository, &objects), &self.directory, &mut self.notices);
+        let mut writer = WorktreeWriter::new((repository, &objects), &self.directory, &mut self.notices);
         match split(writer.update(self.root.as_fd(), older, tree_id))? {
             Ok(newer) => self.written = newer,
             Err(refusal) => return Ok(Err(refusal)),
@@ -163,13 +167,13 @@ impl Worktree {
             return Ok(Settled::default());
         }
         self.is_doubtful = true;
-        let settled = self.settle_files(&Objects::open(repository)?, Some(since))?;
+        let settled = self.settle_files(&ObjectReader::open(repository)?, Some(since))?;
         self.restore_git_file()?;
         self.is_doubtful = false;
         Ok(settled)
     }
 
-    fn settle_files(&mut self, objects: &Objects<'_>, since: Option<Since>) -> Result<Settled, WriteError> {
+    fn settle_files(&mut self, objects: &ObjectReader<'_>, since: Option<Since>) -> Result<Settled, WriteError> {
         settle(objects, &self.directory, self.root.as_fd(), &mut self.written, since)
     }
 

@@ -15,11 +15,11 @@ use std::path::{Path, PathBuf};
 use rustix::io::Errno;
 
 use crate::repo::attributes::{AttributeFile, AttributeStack};
-use crate::repo::conversion::{Conversion, Notice};
-use crate::repo::fill::{self, Filled, Pending, fill};
-use crate::repo::object::{Entry, EntryKind, Objects};
-use crate::repo::refusal::{Stop, WriteError};
-use crate::repo::stat::{Directory, Form, Node, Record, Stat, Totals};
+use crate::repo::conversion::{Conversion, ConversionNotice};
+use crate::repo::fill::{self, Filled, PendingFile, fill};
+use crate::repo::object::{EntryKind, ObjectReader, TreeEntry};
+use crate::repo::refusal::{MoveStop, WriteError};
+use crate::repo::stat::{BlobForm, Directory, FileRecord, FileStat, Totals, TrackedEntry};
 use idd_base::revision::{BlobId, CommitId, TreeId};
 
 /// The maximum number of notices; a tree can have any number of them.
@@ -27,7 +27,7 @@ const MAX_NOTICES: usize = 1000;
 
 /// The result of a move.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Moved {
+pub struct MoveResult {
     /// Files and links written.
     pub n_written: usize,
     /// Removed files and links, without rewritten ones.
@@ -35,27 +35,27 @@ pub struct Moved {
 }
 
 /// A running move; its record is valid only if the move is complete.
-pub struct Writer<'a> {
+pub struct WorktreeWriter<'a> {
     repository: &'a Repository,
-    objects: &'a Objects<'a>,
+    objects: &'a ObjectReader<'a>,
     directory: &'a Path,
-    notices: &'a mut BTreeSet<Notice>,
+    notices: &'a mut BTreeSet<ConversionNotice>,
     path: Vec<u8>,
     attributes: AttributeStack,
     /// Files that must still be written.
-    pending: Vec<Pending>,
+    pending: Vec<PendingFile>,
     /// The changes so far.
-    pub moved: Moved,
+    pub moved: MoveResult,
     /// Whether a `.gitignore` was added, changed or removed.
     pub has_new_ignore_rules: bool,
 }
 
-impl<'a> Writer<'a> {
+impl<'a> WorktreeWriter<'a> {
     /// `directory`: only for messages.
     pub fn new(
-        (repository, objects): (&'a Repository, &'a Objects<'a>),
+        (repository, objects): (&'a Repository, &'a ObjectReader<'a>),
         directory: &'a Path,
-        notices: &'a mut BTreeSet<Notice>,
+        notices: &'a mut BTreeSet<ConversionNotice>,
     ) -> Self {
         Self {
             repository,
@@ -65,27 +65,27 @@ impl<'a> Writer<'a> {
             path: Vec::new(),
             attributes: AttributeStack::default(),
             pending: Vec::new(),
-            moved: Moved::default(),
+            moved: MoveResult::default(),
             has_new_ignore_rules: false,
         }
     }
 
     /// Changes the files of `older`, below `root`, into those of the tree, which must have been surveyed.
-    pub fn update(&mut self, root: BorrowedFd<'_>, older: Directory, tree_id: TreeId) -> Result<Directory, Stop> {
+    pub fn update(&mut self, root: BorrowedFd<'_>, older: Directory, tree_id: TreeId) -> Result<Directory, MoveStop> {
         let mut newer = self.prepare(root, older, tree_id, false)?;
         let pending = mem::take(&mut self.pending);
         let filled = fill((self.repository, self.objects), (root, self.directory), &pending)?;
         self.moved.n_written += filled.len();
-        for (Pending { path, .. }, Filled { stat, is_lfs_pointer }) in pending.into_iter().zip(filled) {
+        for (PendingFile { path, .. }, Filled { stat, is_lfs_pointer }) in pending.into_iter().zip(filled) {
             newer.set_stat(&path, stat);
             if is_lfs_pointer {
-                self.notice(Notice::LfsPointer { path });
+                self.notice(ConversionNotice::LfsPointer { path });
             }
         }
         Ok(newer)
     }
 
-    /// Removes missing entries, creates directories, and collects the files to write: the record has an empty [`Stat`]
+    /// Removes missing entries, creates directories, and collects the files to write: the record has an empty [`FileStat`]
     /// for them.
     ///
     /// - `has_new_attributes`: whether a `.gitattributes` above differs, so that equal blobs can give different files.
@@ -95,10 +95,10 @@ impl<'a> Writer<'a> {
         mut older: Directory,
         tree_id: TreeId,
         has_new_attributes: bool,
-    ) -> Result<Directory, Stop> {
+    ) -> Result<Directory, MoveStop> {
         let entries: BTreeMap<_, _> =
             self.objects.tree(tree_id, &self.path)?.into_iter().map(|entry| (entry.name.clone(), entry)).collect();
-        let newer_blob = |name: &str| entries.get(name.as_bytes()).and_then(Entry::regular_blob);
+        let newer_blob = |name: &str| entries.get(name.as_bytes()).and_then(TreeEntry::regular_blob);
         self.has_new_ignore_rules |= newer_blob(".gitignore") != older.regular_blob(b".gitignore");
         let attributes = newer_blob(".gitattributes");
         let has_new_attributes = has_new_attributes || attributes != older.regular_blob(b".gitattributes");
@@ -120,9 +120,9 @@ impl<'a> Writer<'a> {
             let older = kept.remove(&name);
             let node = self.at(&name, |writer| writer.entry(directory, older, &entry, has_new_attributes))?;
             newer.totals.add(match &node {
-                Node::File(record) => Totals { n_bytes: record.stat.n_bytes, ..Totals::default() },
-                Node::Directory(below) => below.totals,
-                Node::Submodule(_) => Totals::default(),
+                TrackedEntry::File(record) => Totals { n_bytes: record.stat.n_bytes, ..Totals::default() },
+                TrackedEntry::Directory(below) => below.totals,
+                TrackedEntry::Submodule(_) => Totals::default(),
             });
             newer.entries.insert(name, node);
         }
@@ -131,7 +131,7 @@ impl<'a> Writer<'a> {
     }
 
     /// Runs a step with `name` appended to the path.
-    fn at<T>(&mut self, name: &[u8], step: impl FnOnce(&mut Self) -> Result<T, Stop>) -> Result<T, Stop> {
+    fn at<T>(&mut self, name: &[u8], step: impl FnOnce(&mut Self) -> Result<T, MoveStop>) -> Result<T, MoveStop> {
         let path_bytes = self.path.len();
         if path_bytes > 0 {
             self.path.push(b'/');
@@ -145,28 +145,28 @@ impl<'a> Writer<'a> {
     fn entry(
         &mut self,
         parent: BorrowedFd<'_>,
-        older: Option<Node>,
-        entry: &Entry,
+        older: Option<TrackedEntry>,
+        entry: &TreeEntry,
         has_new_attributes: bool,
-    ) -> Result<Node, Stop> {
+    ) -> Result<TrackedEntry, MoveStop> {
         match (entry.kind, older) {
-            (EntryKind::Tree, Some(Node::Directory(below)))
+            (EntryKind::Tree, Some(TrackedEntry::Directory(below)))
                 if below.tree_id == Some(TreeId(entry.id)) && !has_new_attributes =>
             {
-                Ok(Node::Directory(below))
+                Ok(TrackedEntry::Directory(below))
             }
             (EntryKind::Tree, older) => {
-                let below = if let Some(Node::Directory(below)) = older { below } else { Directory::default() };
+                let below = if let Some(TrackedEntry::Directory(below)) = older { below } else { Directory::default() };
                 let made = files::make_directory(parent, &entry.name).map_err(|errno| self.stop(errno))?;
-                Ok(Node::Directory(self.prepare(made.as_fd(), below, TreeId(entry.id), has_new_attributes)?))
+                Ok(TrackedEntry::Directory(self.prepare(made.as_fd(), below, TreeId(entry.id), has_new_attributes)?))
             }
             (EntryKind::Submodule, older) => self.submodule(parent, older, entry),
-            (EntryKind::File { is_executable }, Some(Node::File(record)))
+            (EntryKind::File { is_executable }, Some(TrackedEntry::File(record)))
                 if !has_new_attributes
                     && record.blob_id.0 == entry.id
-                    && matches!(record.form, Form::File { is_executable: is, .. } if is == is_executable) =>
+                    && matches!(record.form, BlobForm::File { is_executable: is, .. } if is == is_executable) =>
             {
-                Ok(Node::File(record))
+                Ok(TrackedEntry::File(record))
             }
             (EntryKind::File { is_executable }, older) => {
                 let blob_id = BlobId(entry.id);
@@ -174,53 +174,60 @@ impl<'a> Writer<'a> {
                 for notice in notices {
                     self.notice(notice);
                 }
-                Ok(self.file(older, blob_id, Form::File { is_executable, conversion }))
+                Ok(self.file(older, blob_id, BlobForm::File { is_executable, conversion }))
             }
-            (EntryKind::Link, older) => Ok(self.file(older, BlobId(entry.id), Form::Link)),
+            (EntryKind::Link, older) => Ok(self.file(older, BlobId(entry.id), BlobForm::Link)),
         }
     }
 
     /// A submodule is written as the tree of its commit; attributes of the outer tree do not apply in it.
-    fn submodule(&mut self, parent: BorrowedFd<'_>, older: Option<Node>, entry: &Entry) -> Result<Node, Stop> {
+    fn submodule(
+        &mut self,
+        parent: BorrowedFd<'_>,
+        older: Option<TrackedEntry>,
+        entry: &TreeEntry,
+    ) -> Result<TrackedEntry, MoveStop> {
         let commit_id = CommitId(entry.id);
         let Some(tree_id) = self.objects.submodule(commit_id, &self.path)? else {
             files::make_directory(parent, &entry.name).map_err(|errno| self.stop(errno))?;
-            return Ok(Node::Submodule(commit_id));
+            return Ok(TrackedEntry::Submodule(commit_id));
         };
         let below = match older {
-            Some(Node::Directory(below)) if below.tree_id == Some(tree_id) => below,
+            Some(TrackedEntry::Directory(below)) if below.tree_id == Some(tree_id) => below,
             older => {
                 let made = files::make_directory(parent, &entry.name).map_err(|errno| self.stop(errno))?;
-                let below = if let Some(Node::Directory(below)) = older { below } else { Directory::default() };
+                let below = if let Some(TrackedEntry::Directory(below)) = older { below } else { Directory::default() };
                 let around = mem::take(&mut self.attributes);
                 let below = self.prepare(made.as_fd(), below, tree_id, false);
                 self.attributes = around;
                 below?
             }
         };
-        Ok(Node::Directory(Directory { submodule: Some(commit_id), ..below }))
+        Ok(TrackedEntry::Directory(Directory { submodule: Some(commit_id), ..below }))
     }
 
-    fn file(&mut self, older: Option<Node>, blob_id: BlobId, form: Form) -> Node {
+    fn file(&mut self, older: Option<TrackedEntry>, blob_id: BlobId, form: BlobForm) -> TrackedEntry {
         match older {
-            Some(Node::File(record)) if record.blob_id == blob_id && record.form == form => Node::File(record),
+            Some(TrackedEntry::File(record)) if record.blob_id == blob_id && record.form == form => {
+                TrackedEntry::File(record)
+            }
             _ => {
-                self.pending.push(Pending { path: self.path.clone(), blob_id, form });
-                Node::File(Record { blob_id, form, stat: Stat::default() })
+                self.pending.push(PendingFile { path: self.path.clone(), blob_id, form });
+                TrackedEntry::File(FileRecord { blob_id, form, stat: FileStat::default() })
             }
         }
     }
 
     /// Removes the written files, and then empty directories; build products stay.
-    fn take_away(&mut self, parent: BorrowedFd<'_>, name: &[u8], node: Node) -> Result<(), Stop> {
+    fn take_away(&mut self, parent: BorrowedFd<'_>, name: &[u8], node: TrackedEntry) -> Result<(), MoveStop> {
         let result = match node {
-            Node::File(_) => {
+            TrackedEntry::File(_) => {
                 self.has_new_ignore_rules |= name == b".gitignore";
                 self.moved.n_removed += 1;
                 files::remove(parent, name).map(|_| ())
             }
-            Node::Submodule(_) => files::remove_directory_if_empty(parent, name).map(|_| ()),
-            Node::Directory(below) => match files::open_directory(parent, name) {
+            TrackedEntry::Submodule(_) => files::remove_directory_if_empty(parent, name).map(|_| ()),
+            TrackedEntry::Directory(below) => match files::open_directory(parent, name) {
                 Ok(directory) => {
                     for (name, node) in below.entries {
                         self.at(&name, |writer| writer.take_away(directory.as_fd(), &name, node))?;
@@ -234,13 +241,13 @@ impl<'a> Writer<'a> {
         result.map_err(|errno| WriteError::from_errno(errno, "remove", self.full_path()).into())
     }
 
-    fn notice(&mut self, notice: Notice) {
+    fn notice(&mut self, notice: ConversionNotice) {
         if self.notices.len() < MAX_NOTICES {
             self.notices.insert(notice);
         }
     }
 
-    fn stop(&self, errno: Errno) -> Stop {
+    fn stop(&self, errno: Errno) -> MoveStop {
         fill::stop(errno, self.directory, &self.path)
     }
 
@@ -250,29 +257,29 @@ impl<'a> Writer<'a> {
 }
 
 /// Whether the present entry can become the new one in place.
-fn becomes(node: &Node, entry: Option<&Entry>) -> bool {
+fn becomes(node: &TrackedEntry, entry: Option<&TreeEntry>) -> bool {
     let Some(entry) = entry else { return false };
     match node {
-        Node::File(_) => !entry.kind.is_directory(),
-        Node::Directory(Directory { submodule: Some(_), .. }) => entry.kind == EntryKind::Submodule,
-        Node::Directory(_) => entry.kind == EntryKind::Tree,
-        Node::Submodule(_) => entry.kind.is_directory(),
+        TrackedEntry::File(_) => !entry.kind.is_directory(),
+        TrackedEntry::Directory(Directory { submodule: Some(_), .. }) => entry.kind == EntryKind::Submodule,
+        TrackedEntry::Directory(_) => entry.kind == EntryKind::Tree,
+        TrackedEntry::Submodule(_) => entry.kind.is_directory(),
     }
 }
 
 /// The content of a file of this form, or the target of a link.
-pub fn content(objects: &Objects<'_>, blob_id: BlobId, form: Form) -> Result<Vec<u8>, WriteError> {
+pub fn content(objects: &ObjectReader<'_>, blob_id: BlobId, form: BlobForm) -> Result<Vec<u8>, WriteError> {
     let stored = objects.blob(blob_id)?;
     Ok(match form {
-        Form::File { conversion, .. } => conversion.apply(stored, blob_id),
-        Form::Link => stored,
+        BlobForm::File { conversion, .. } => conversion.apply(stored, blob_id),
+        BlobForm::Link => stored,
     })
 }
 
 /// Writes it.
-pub fn write(parent: BorrowedFd<'_>, name: &[u8], content: &[u8], form: Form) -> Result<Stat, Errno> {
+pub fn write(parent: BorrowedFd<'_>, name: &[u8], content: &[u8], form: BlobForm) -> Result<FileStat, Errno> {
     match form {
-        Form::File { is_executable, .. } => files::write_file(parent, name, content, is_executable),
-        Form::Link => files::write_link(parent, name, content),
+        BlobForm::File { is_executable, .. } => files::write_file(parent, name, content, is_executable),
+        BlobForm::Link => files::write_link(parent, name, content),
     }
 }

@@ -5,7 +5,7 @@
 //! harmless, so a killed process leaves no part of one.
 
 use crate::files as disk;
-use crate::process::Ran;
+use crate::process::EndedCommand;
 use crate::repo::files;
 use idd_base::outcome::Ending;
 use idd_base::revision::CommitId;
@@ -53,7 +53,7 @@ pub struct Fetching {
 
 /// Where an artifact came from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Origin {
+pub enum ArtifactOrigin {
     /// The command has fetched it.
     Command,
     /// It was kept from an earlier run of the command.
@@ -66,14 +66,14 @@ pub enum Fetched {
     /// There is one.
     There(Artifact),
     /// The command did not succeed: there is none, or the command was killed.
-    Absent(Ran),
+    Absent(EndedCommand),
 }
 
 /// An artifact that nobody removes while this exists.
 #[derive(Debug)]
 pub struct Artifact {
     /// Where it came from.
-    pub origin: Origin,
+    pub origin: ArtifactOrigin,
     /// Where its files are.
     directory: PathBuf,
     /// Where it is kept, or will be.
@@ -141,7 +141,7 @@ impl Fetching {
     pub fn fetch<E>(
         &self,
         commit: CommitId,
-        run: impl FnOnce(&Path) -> Result<Ran, E>,
+        run: impl FnOnce(&Path) -> Result<EndedCommand, E>,
     ) -> Result<io::Result<Fetched>, E> {
         let prepared = || -> io::Result<Artifact> {
             let directory = self.directory();
@@ -151,14 +151,14 @@ impl Fetching {
             rustix::fs::flock(&lock, FlockOperation::LockShared)?;
             let kept = directory.join(commit.to_string());
             if kept.is_dir() {
-                return Ok(Artifact { origin: Origin::Kept, directory: kept.clone(), kept, lock });
+                return Ok(Artifact { origin: ArtifactOrigin::Kept, directory: kept.clone(), kept, lock });
             }
             let fresh = directory.join(unfinished(commit));
             disk::make_private(&fresh)?;
-            Ok(Artifact { origin: Origin::Command, directory: fresh, kept, lock })
+            Ok(Artifact { origin: ArtifactOrigin::Command, directory: fresh, kept, lock })
         };
         let artifact = match prepared() {
-            Ok(artifact) if artifact.origin == Origin::Kept => return Ok(Ok(Fetched::There(artifact))),
+            Ok(artifact) if artifact.origin == ArtifactOrigin::Kept => return Ok(Ok(Fetched::There(artifact))),
             Ok(artifact) => artifact,
             Err(error) => return Ok(Err(error)),
         };
@@ -205,7 +205,7 @@ impl Fetching {
             copied(&directory, worktree, is_interrupted)
         };
         let is_accepted = matches!(copied, Ok(Ok(_)));
-        if origin == Origin::Command {
+        if origin == ArtifactOrigin::Command {
             let renamed = if is_accepted { fs::rename(&directory, &kept) } else { Ok(()) };
             // It has another name now, or is not wanted, or another worker was faster.
             let _ = disk::remove(&directory);
@@ -426,8 +426,8 @@ mod tests {
     use std::cell::Cell;
     use std::os::unix::fs::{FileExt as _, PermissionsExt as _, symlink};
 
-    fn ran(code: i32) -> Ran {
-        Ran {
+    fn ran(code: i32) -> EndedCommand {
+        EndedCommand {
             ending: Ending::Exit(code),
             duration: Duration::ZERO,
             output: Vec::new(),

@@ -64,7 +64,7 @@ impl Criteria {
 
 /// The result of a revision before there is a signature.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Shown {
+pub enum PlainResult {
     /// The test passes.
     Passes,
     /// The test fails (or reaches its limit), and its output matches [`Criteria::fail_match`].
@@ -301,20 +301,22 @@ fn is_any_failure(observation: &Observation, criteria: &Criteria) -> bool {
 }
 
 /// The result of `observation`, made at the bad revision; `criteria` need no signature yet.
-pub fn reproduced(observation: &Observation, criteria: &Criteria) -> Shown {
+pub fn reproduced(observation: &Observation, criteria: &Criteria) -> PlainResult {
     match (observation.ending, observation.stage) {
-        (Ending::NotRun(reason), _) => Shown::NotRun(reason),
-        (_, Stage::Fetch) => Shown::NotRun(Reason::NoArtifact),
-        (_, Stage::Precheck | Stage::Build) => Shown::BuildFails,
-        (Ending::Exit(0), Stage::Test) if is_empty_pass(observation, criteria) => Shown::NotRun(Reason::TestAbsent),
-        (Ending::Exit(0), Stage::Test) if criteria.sought == Sought::Failure => Shown::Passes,
+        (Ending::NotRun(reason), _) => PlainResult::NotRun(reason),
+        (_, Stage::Fetch) => PlainResult::NotRun(Reason::NoArtifact),
+        (_, Stage::Precheck | Stage::Build) => PlainResult::BuildFails,
+        (Ending::Exit(0), Stage::Test) if is_empty_pass(observation, criteria) => {
+            PlainResult::NotRun(Reason::TestAbsent)
+        }
+        (Ending::Exit(0), Stage::Test) if criteria.sought == Sought::Failure => PlainResult::Passes,
         // The behaviour that is looked for.
-        (Ending::Exit(0), Stage::Test) => Shown::Fails,
-        (Ending::Exit(SKIP), Stage::Test) => Shown::Skipped,
-        _ if criteria.sought == Sought::Fix && is_any_failure(observation, criteria) => Shown::Passes,
-        _ if criteria.sought != Sought::Failure => Shown::FailsOtherwise,
-        _ if !matches_or_absent(criteria.fail_match.as_ref(), &observation.output) => Shown::FailsOtherwise,
-        _ => Shown::Fails,
+        (Ending::Exit(0), Stage::Test) => PlainResult::Fails,
+        (Ending::Exit(SKIP), Stage::Test) => PlainResult::Skipped,
+        _ if criteria.sought == Sought::Fix && is_any_failure(observation, criteria) => PlainResult::Passes,
+        _ if criteria.sought != Sought::Failure => PlainResult::FailsOtherwise,
+        _ if !matches_or_absent(criteria.fail_match.as_ref(), &observation.output) => PlainResult::FailsOtherwise,
+        _ => PlainResult::Fails,
     }
 }
 
@@ -479,8 +481,8 @@ mod tests {
         check_unresolved(&criteria, Ending::Exit(127), "wrong\n", Reason::TestAbsent);
         check_unresolved(&criteria, Ending::Exit(2), &format!("wrong\n{BROKEN_BUILD}"), Reason::Build);
         assert_eq!(classify(&built(Ending::Exit(2)), &criteria), Outcome::Unresolved(Reason::Build));
-        assert_eq!(reproduced(&observed(Ending::Exit(0), ""), &criteria), Shown::Fails);
-        assert_eq!(reproduced(&observed(Ending::Exit(1), "wrong"), &criteria), Shown::Passes);
+        assert_eq!(reproduced(&observed(Ending::Exit(0), ""), &criteria), PlainResult::Fails);
+        assert_eq!(reproduced(&observed(Ending::Exit(1), "wrong"), &criteria), PlainResult::Passes);
     }
 
     #[test]
@@ -497,7 +499,7 @@ mod tests {
         check(&criteria, Ending::Exit(0), "", Outcome::Pass);
         check_unresolved(&criteria, Ending::Exit(1), "1.4\nbeta", Reason::Other);
         check_unresolved(&criteria, Ending::Timeout, "1.4\nbeta", Reason::Timeout);
-        assert_eq!(reproduced(&observed(Ending::Exit(1), "1.4"), &criteria), Shown::FailsOtherwise);
+        assert_eq!(reproduced(&observed(Ending::Exit(1), "1.4"), &criteria), PlainResult::FailsOtherwise);
     }
 
     #[test]
@@ -632,13 +634,13 @@ mod tests {
         let criteria =
             Criteria { fail_match: Some(regex("wrong")), pass_match: Some(regex("ok")), ..Criteria::default() };
         let shown = |ending, output| reproduced(&observed(ending, output), &criteria);
-        assert_eq!(shown(Ending::Exit(0), "ok"), Shown::Passes);
-        assert_eq!(shown(Ending::Exit(0), ""), Shown::NotRun(Reason::TestAbsent));
-        assert_eq!(shown(Ending::Exit(1), "wrong"), Shown::Fails);
-        assert_eq!(shown(Ending::Timeout, "wrong"), Shown::Fails);
-        assert_eq!(shown(Ending::Signal(11), ""), Shown::FailsOtherwise);
-        assert_eq!(shown(Ending::Exit(125), "wrong"), Shown::Skipped);
-        assert_eq!(shown(Ending::NotRun(Reason::Path), ""), Shown::NotRun(Reason::Path));
-        assert_eq!(reproduced(&built(Ending::Exit(2)), &criteria), Shown::BuildFails);
+        assert_eq!(shown(Ending::Exit(0), "ok"), PlainResult::Passes);
+        assert_eq!(shown(Ending::Exit(0), ""), PlainResult::NotRun(Reason::TestAbsent));
+        assert_eq!(shown(Ending::Exit(1), "wrong"), PlainResult::Fails);
+        assert_eq!(shown(Ending::Timeout, "wrong"), PlainResult::Fails);
+        assert_eq!(shown(Ending::Signal(11), ""), PlainResult::FailsOtherwise);
+        assert_eq!(shown(Ending::Exit(125), "wrong"), PlainResult::Skipped);
+        assert_eq!(shown(Ending::NotRun(Reason::Path), ""), PlainResult::NotRun(Reason::Path));
+        assert_eq!(reproduced(&built(Ending::Exit(2)), &criteria), PlainResult::BuildFails);
     }
 }

@@ -85,7 +85,7 @@ const SILENT: &str = " -fsyntax-only -w";
 
 /// The allowed places of a database and its files.
 #[derive(Debug, Clone, Copy)]
-pub struct Grounds<'g> {
+pub struct DatabaseRoots<'g> {
     /// The top of the user's working tree; its paths become paths of the probe's worktree.
     pub top: &'g Path,
     /// Directories from which no compiler may come.
@@ -103,7 +103,7 @@ pub struct CompileDatabase {
 }
 
 #[derive(Debug, Deserialize)]
-struct Entry {
+struct DatabaseEntry {
     directory: PathBuf,
     file: PathBuf,
     command: Option<String>,
@@ -113,7 +113,7 @@ struct Entry {
 impl CompileDatabase {
     /// Reads a database; `None` if the file does not belong to this user, or has no usable command for a source below
     /// the top.
-    pub fn read(path: &Path, grounds: &Grounds<'_>) -> Option<Self> {
+    pub fn read(path: &Path, grounds: &DatabaseRoots<'_>) -> Option<Self> {
         let file = fs::File::open(path).ok()?;
         let metadata = file.metadata().ok()?;
         let is_own = metadata.is_file() && metadata.uid() == rustix::process::geteuid().as_raw();
@@ -122,7 +122,7 @@ impl CompileDatabase {
         file.take(MAX_BYTES).read_to_end(&mut text).ok()?;
         let entries: Vec<serde_json::Value> = serde_json::from_slice(&text).ok()?;
         let mut database = Self::default();
-        for entry in entries.into_iter().filter_map(|entry| serde_json::from_value::<Entry>(entry).ok()) {
+        for entry in entries.into_iter().filter_map(|entry| serde_json::from_value::<DatabaseEntry>(entry).ok()) {
             let Some((source, compiler, check)) = check(&entry, grounds) else { continue };
             // If a source is compiled several times, the first command counts.
             database.checks.entry(source).or_insert(check);
@@ -156,7 +156,7 @@ impl CompileDatabase {
 }
 
 /// The source of an entry, its compiler, and the line that checks it; `None` if any part is not understood.
-fn check(entry: &Entry, grounds: &Grounds<'_>) -> Option<(Vec<u8>, PathBuf, Vec<u8>)> {
+fn check(entry: &DatabaseEntry, grounds: &DatabaseRoots<'_>) -> Option<(Vec<u8>, PathBuf, Vec<u8>)> {
     let words: Vec<Vec<u8>> = match (&entry.arguments, &entry.command) {
         (Some(words), _) => words.iter().map(|word| word.clone().into_bytes()).collect(),
         (None, Some(line)) => shlex::bytes::split(line.as_bytes())?,
@@ -165,8 +165,8 @@ fn check(entry: &Entry, grounds: &Grounds<'_>) -> Option<(Vec<u8>, PathBuf, Vec<
     if words.iter().any(|word| word.contains(&0)) || !entry.directory.is_absolute() {
         return None;
     }
-    let place = |path: &[u8]| Place::of(&entry.directory.join(OsStr::from_bytes(path)), grounds.top);
-    let Place::Inside(source) = place(entry.file.as_os_str().as_bytes()) else { return None };
+    let place = |path: &[u8]| CheckedPlace::of(&entry.directory.join(OsStr::from_bytes(path)), grounds.top);
+    let CheckedPlace::Inside(source) = place(entry.file.as_os_str().as_bytes()) else { return None };
     source.ends_with(b".c").then_some(())?;
     let mut words = words.iter().map(Vec::as_slice).peekable();
     words.next_if(|word| LAUNCHERS.iter().any(|launcher| name_of(word) == *launcher));
@@ -181,8 +181,8 @@ fn check(entry: &Entry, grounds: &Grounds<'_>) -> Option<(Vec<u8>, PathBuf, Vec<
             "-ansi" => line.extend(b" -std=c90"),
             "-isystem" | "-iquote" | "-idirafter" => include_directory(&mut line, &place(words.next()?)),
             "-include" => match place(words.next()?) {
-                inside @ Place::Inside(_) => inside.append(&mut line, b" -include "),
-                Place::Outside(_) => return None,
+                inside @ CheckedPlace::Inside(_) => inside.append(&mut line, b" -include "),
+                CheckedPlace::Outside(_) => return None,
             },
             _ if option == "-I" => {
                 let directory = if joined.is_empty() { words.next()? } else { joined.as_bytes() };
@@ -206,24 +206,24 @@ fn check(entry: &Entry, grounds: &Grounds<'_>) -> Option<(Vec<u8>, PathBuf, Vec<
             _ if option == "-m" => append(&mut line, word),
             _ if LEFT_OUT_WITH_VALUE.contains(&text) => drop(words.next()?),
             _ if LEFT_OUT.contains(&text) || LEFT_OUT_BEGINNINGS.iter().any(|part| text.starts_with(part)) => {}
-            _ if !text.starts_with(['-', '@']) && place(word) == Place::Inside(source.clone()) => {}
+            _ if !text.starts_with(['-', '@']) && place(word) == CheckedPlace::Inside(source.clone()) => {}
             _ => return None,
         }
     }
-    Place::Inside(source.clone()).append(&mut line, b" ");
+    CheckedPlace::Inside(source.clone()).append(&mut line, b" ");
     Some((source, compiler, line))
 }
 
 /// The place of a file.
 #[derive(Debug, PartialEq, Eq)]
-enum Place {
+enum CheckedPlace {
     /// Below the top, relative to it.
     Inside(Vec<u8>),
     /// Elsewhere; absolute.
     Outside(Vec<u8>),
 }
 
-impl Place {
+impl CheckedPlace {
     fn of(path: &Path, top: &Path) -> Self {
         let plain = without_dots(path);
         // The build may know the working tree under another name.
@@ -246,7 +246,7 @@ impl Place {
     }
 }
 
-fn include_directory(line: &mut Vec<u8>, place: &Place) {
+fn include_directory(line: &mut Vec<u8>, place: &CheckedPlace) {
     place.append(line, b" -I");
 }
 
@@ -261,7 +261,7 @@ fn name_of(word: &[u8]) -> &str {
 }
 
 /// The compiler: an absolute path, or found in `PATH`, and not below a foreign directory.
-fn compiler(word: &[u8], grounds: &Grounds<'_>) -> Option<PathBuf> {
+fn compiler(word: &[u8], grounds: &DatabaseRoots<'_>) -> Option<PathBuf> {
     let name = name_of(word);
     let (front, version) = name.rsplit_once('-').unwrap_or((name, ""));
     let is_version = version.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');
@@ -290,14 +290,14 @@ mod tests {
     use super::*;
 
     fn checked(arguments: &[&str]) -> Option<String> {
-        let entry = Entry {
+        let entry = DatabaseEntry {
             directory: "/top/build".into(),
             file: "../src/a.c".into(),
             command: None,
             arguments: Some(arguments.iter().map(|word| (*word).to_owned()).collect()),
         };
         let foreign = ["/top".into()];
-        let grounds = Grounds { top: Path::new("/top"), foreign: &foreign, path: OsStr::new("/usr/bin") };
+        let grounds = DatabaseRoots { top: Path::new("/top"), foreign: &foreign, path: OsStr::new("/usr/bin") };
         let (source, _, line) = check(&entry, &grounds)?;
         assert_eq!(source, b"src/a.c");
         Some(String::from_utf8(line).unwrap())
@@ -361,7 +361,7 @@ mod tests {
         std::os::unix::fs::symlink(top.join("gcc"), elsewhere.join("cc")).unwrap();
         let path = [top.as_os_str(), elsewhere.as_os_str(), OsStr::new("bin")].map(OsStr::as_bytes).join(&b':');
         let foreign = [fs::canonicalize(&top).unwrap(), top.clone()];
-        let grounds = Grounds { top: &top, foreign: &foreign, path: OsStr::from_bytes(&path) };
+        let grounds = DatabaseRoots { top: &top, foreign: &foreign, path: OsStr::from_bytes(&path) };
         let found = |word: &str| compiler(word.as_bytes(), &grounds);
         let of = |directory: &Path, name: &str| directory.join(name).to_str().unwrap().to_owned();
         assert_eq!(found("gcc"), Some(elsewhere.join("gcc")));
@@ -379,7 +379,7 @@ mod tests {
         let place = tempfile::tempdir().unwrap();
         let top = fs::canonicalize(place.path()).unwrap();
         let path = top.join("compile_commands.json");
-        let grounds = Grounds { top: &top, foreign: &[], path: OsStr::new("/usr/bin") };
+        let grounds = DatabaseRoots { top: &top, foreign: &[], path: OsStr::new("/usr/bin") };
         let read = |text: &str| {
             fs::write(&path, text.replace("TOP", top.to_str().unwrap())).unwrap();
             CompileDatabase::read(&path, &grounds)

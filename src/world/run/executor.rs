@@ -1,14 +1,14 @@
 //! The seam between a hunt and the places where its probes run.
 //!
 //! A hunt reserves a place for a tree, starts a probe there, and waits for whichever probe is done first. What a place is,
-//! only the executor knows: a worktree of this machine ([`Crew`](crate::run::crew::Crew)), or a worker of a remote
-//! service, or [`both`](crate::run::both). Trouble of a place is a [`SandboxError`]; it is never an outcome of the
+//! only the executor knows: a worktree of this machine ([`LocalExecutor`](crate::run::local_executor::LocalExecutor)), or a worker of a remote
+//! service, or [`both`](crate::run::executor_pair). Trouble of a place is a [`SandboxError`]; it is never an outcome of the
 //! test.
 
-use crate::process::Watch;
-use crate::repo::Notice;
+use crate::process::CommandWatch;
+use crate::repo::ConversionNotice;
 use crate::run::product::Product;
-use crate::run::sandbox::{Commands, Job, Probed, SandboxError};
+use crate::run::sandbox::{Commands, ProbeJob, Probed, SandboxError};
 use idd_base::outcome::Observation;
 use idd_base::revision::TreeId;
 use std::collections::BTreeSet;
@@ -24,19 +24,19 @@ pub const LOOK_AFTER: Duration = Duration::from_secs(5);
 pub type KnownProducts = Box<dyn Fn(&Product) -> Option<Observation> + Send>;
 
 /// A probe for a place.
-pub struct Errand {
+pub struct PlacedJob {
     /// The probe.
-    pub job: Job,
+    pub job: ProbeJob,
     /// The commands.
     pub commands: Arc<Commands>,
     /// Watches the commands, and can end them.
-    pub watch: Box<dyn Watch + Send>,
+    pub watch: Box<dyn CommandWatch + Send>,
     /// The known results of products.
     pub known: KnownProducts,
 }
 
 /// The result of a place.
-pub struct Done {
+pub struct PlaceResult {
     /// The place.
     pub place: usize,
     /// The observation; `None` if it was interrupted.
@@ -50,7 +50,7 @@ pub struct Wish {
     pub tree: TreeId,
     /// Whether the probe is of a reference, whose build products would be in the way of those of candidates.
     pub is_reference: bool,
-    /// Whether it is to run far away, if there is such a place; see [`both`](crate::run::both).
+    /// Whether it is to run far away, if there is such a place; see [`both`](crate::run::executor_pair).
     pub is_far: bool,
     /// The number of probes that may run at once.
     pub width: usize,
@@ -80,13 +80,13 @@ pub trait Executor {
     fn directory(&self, place: usize) -> Option<&Path>;
 
     /// Starts a probe in a reserved place. It ends early if its watch says so.
-    fn start(&mut self, place: usize, errand: Errand);
+    fn start(&mut self, place: usize, errand: PlacedJob);
 
     /// Waits until a probe is done, at most for some time; at least one must be running.
-    fn poll(&mut self, at_most: Duration) -> Option<Done>;
+    fn poll(&mut self, at_most: Duration) -> Option<PlaceResult>;
 
     /// Waits until a probe is done; at least one must be running.
-    fn wait(&mut self) -> Done {
+    fn wait(&mut self) -> PlaceResult {
         loop {
             if let Some(done) = self.poll(LOOK_AFTER) {
                 return done;
@@ -98,7 +98,7 @@ pub trait Executor {
     fn directories(&self) -> Vec<PathBuf>;
 
     /// The notices about the trees so far (unsupported filters, LFS pointers).
-    fn notices(&self) -> BTreeSet<Notice>;
+    fn notices(&self) -> BTreeSet<ConversionNotice>;
 
     /// Marks all products of builds as unusable: the next probe of each place begins from nothing.
     fn spoil(&mut self);

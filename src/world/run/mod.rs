@@ -6,19 +6,19 @@
 
 pub mod alike;
 pub mod artifacts;
-pub mod both;
 pub mod classify;
 pub mod compile_database;
 pub mod complaints;
 pub mod counts;
 pub mod crash;
-pub mod crew;
 pub mod exact;
 pub mod executor;
+pub mod executor_pair;
 mod failure_line;
 pub mod java_check;
-pub mod kept_crew;
+pub mod kept_executor;
 pub mod live;
+pub mod local_executor;
 pub mod normalise;
 pub mod product;
 mod report_files;
@@ -27,7 +27,7 @@ pub mod sandbox;
 mod table;
 pub mod toolchain;
 
-pub use classify::{Criteria, Shown, SignatureMode};
+pub use classify::{Criteria, PlainResult, SignatureMode};
 pub use exact::{form, is_cut};
 pub use failure_line::{failure_line, is_telling};
 pub use normalise::normalise;

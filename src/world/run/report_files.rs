@@ -9,7 +9,7 @@ use std::path::Path;
 
 /// Bounds of one search. They are far above what runners write.
 #[derive(Debug, Clone, Copy)]
-struct Limits {
+struct SearchLimits {
     /// Levels of directories: `services/a/app/build/test-results/test/x.xml` has six.
     depth: usize,
     /// Names that are looked at: half a second.
@@ -20,7 +20,8 @@ struct Limits {
     n_result_bytes: usize,
 }
 
-const LIMITS: Limits = Limits { depth: 12, n_entries: 300_000, n_bytes: 64 << 20, n_result_bytes: 256 << 10 };
+const LIMITS: SearchLimits =
+    SearchLimits { depth: 12, n_entries: 300_000, n_bytes: 64 << 20, n_result_bytes: 256 << 10 };
 
 /// Directories without reports, but with many files.
 const PASSED_OVER: [&[u8]; 2] = [b".git", b"node_modules"];
@@ -29,7 +30,7 @@ const PASSED_OVER: [&[u8]; 2] = [b".git", b"node_modules"];
 pub struct ReportFiles<'r> {
     since_ns: i128,
     is_known: &'r dyn Fn(&[u8]) -> bool,
-    left: Limits,
+    left: SearchLimits,
     lines: Vec<String>,
 }
 

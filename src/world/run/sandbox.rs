@@ -4,12 +4,12 @@
 //! with the user's rights. Its changes in the worktree are undone after each probe.
 
 use crate::place::surroundings::{CHANGES, ShownPath, Surroundings};
-use crate::process::{Command, Ran, RunError, Watch, Words};
+use crate::process::{Command, CommandWatch, CommandWords, EndedCommand, RunError};
 use crate::repo::division::Divisions;
 use crate::repo::object::is_known;
 use crate::repo::settle::{Settled, Since};
 use crate::repo::{RepoError, Worktree, WriteError};
-use crate::run::artifacts::{Artifact, Fetched, Fetching, NotPlaced, Origin};
+use crate::run::artifacts::{Artifact, ArtifactOrigin, Fetched, Fetching, NotPlaced};
 use crate::run::failure_line::failure_line;
 use crate::run::java_check::JavaCheck;
 use crate::run::product::{Product, product};
@@ -45,9 +45,9 @@ pub struct Commands {
     /// How generated files are written.
     pub regeneration: Option<Regeneration>,
     /// The `--build` command.
-    pub build: Option<Words>,
+    pub build: Option<CommandWords>,
     /// The test command.
-    pub test: Words,
+    pub test: CommandWords,
     /// The artifacts, relative to the top of the worktree; empty if unknown.
     pub artifacts: Vec<Vec<u8>>,
     /// The working directory, relative to the top of the worktree.
@@ -64,7 +64,7 @@ pub struct Commands {
 #[derive(Debug, Clone)]
 pub struct Regeneration {
     /// The command, which runs before the build.
-    pub command: Words,
+    pub command: CommandWords,
     /// The files that it may change without a report.
     pub divisions: Divisions,
 }
@@ -84,30 +84,30 @@ pub enum Rebuild {
 #[derive(Debug, Clone)]
 pub enum Precheck {
     /// A command, which fails then.
-    Command(Words),
+    Command(CommandWords),
     /// A compiler in memory.
     Java(Arc<JavaCheck>),
 }
 
 impl Precheck {
-    fn step(&self) -> Step<'_> {
+    fn step(&self) -> SandboxStep<'_> {
         match self {
-            Self::Command(words) => Step::Command(words),
-            Self::Java(check) => Step::Java(check),
+            Self::Command(words) => SandboxStep::Command(words),
+            Self::Java(check) => SandboxStep::Java(check),
         }
     }
 }
 
 /// A step before the test.
 #[derive(Debug, Clone, Copy)]
-enum Step<'j> {
-    Command(&'j Words),
+enum SandboxStep<'j> {
+    Command(&'j CommandWords),
     Java(&'j JavaCheck),
 }
 
 /// One probe.
 #[derive(Debug, Clone)]
-pub struct Job {
+pub struct ProbeJob {
     /// The tree to test.
     pub tree: TreeId,
     /// The commit whose artifact replaces the build; `None` if the tree is built.
@@ -128,7 +128,7 @@ pub struct Job {
     pub may_share: bool,
 }
 
-impl Job {
+impl ProbeJob {
     /// A run in a freshly written worktree, with a build and without a precheck.
     pub fn fresh(tree: TreeId, limit: Duration) -> Self {
         Self {
@@ -166,7 +166,7 @@ pub struct Probed {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Placed {
     /// Where it came from.
-    pub origin: Origin,
+    pub origin: ArtifactOrigin,
     /// The first of its files that stayed as it was because the revision tracks it.
     pub tracked: Option<Vec<u8>>,
 }
@@ -179,7 +179,7 @@ impl Probed {
 }
 
 /// The known test result of a product.
-pub type Known<'k> = &'k dyn Fn(&Product) -> Option<Observation>;
+pub type KnownResult<'k> = &'k dyn Fn(&Product) -> Option<Observation>;
 
 /// An error that ends the work.
 #[derive(Debug, thiserror::Error)]
@@ -299,16 +299,16 @@ impl Sandbox {
     }
 
     /// The notices about the trees written so far, for one message to the user.
-    pub fn notices(&self) -> &BTreeSet<repo::Notice> {
+    pub fn notices(&self) -> &BTreeSet<repo::ConversionNotice> {
         self.worktree.notices()
     }
 
     /// As [`probe`](Self::probe), without known products.
     pub fn observe(
         &mut self,
-        job: &Job,
+        job: &ProbeJob,
         commands: &Commands,
-        watch: &mut dyn Watch,
+        watch: &mut dyn CommandWatch,
     ) -> Result<Option<Observation>, SandboxError> {
         Ok(self.probe(job, commands, watch, &|_| None)?.map(|probed| probed.observation))
     }
@@ -326,13 +326,13 @@ impl Sandbox {
     /// - `known`: called between build and test if the product is known; a result replaces the test. In a fresh
     ///   worktree the test always runs.
     ///
-    /// Cost: a second build, in a fresh worktree, if [`Job::rebuild`] asks for it.
+    /// Cost: a second build, in a fresh worktree, if [`ProbeJob::rebuild`] asks for it.
     pub fn probe(
         &mut self,
-        job: &Job,
+        job: &ProbeJob,
         commands: &Commands,
-        watch: &mut dyn Watch,
-        known: Known<'_>,
+        watch: &mut dyn CommandWatch,
+        known: KnownResult<'_>,
     ) -> Result<Option<Probed>, SandboxError> {
         let artifact = match job.artifact_of.map(|commit| self.fetch(commit, job, commands, watch)).transpose()? {
             None => None,
@@ -348,7 +348,7 @@ impl Sandbox {
         // beside the other, or beside those of another revision.
         let is_clean = job.is_clean || self.has_artifact || artifact.is_some();
         self.has_artifact = artifact.is_some();
-        let job = &Job { is_clean, ..job.clone() };
+        let job = &ProbeJob { is_clean, ..job.clone() };
         if let Some(artifact) = artifact {
             return self.attempt((job, Some(artifact)), commands, watch, known);
         }
@@ -370,7 +370,7 @@ impl Sandbox {
         if !is_doubtful || self.believed.contains(&line) {
             return Ok(probed);
         }
-        let again = self.attempt((&Job { is_clean: true, ..job.clone() }, None), commands, watch, known)?;
+        let again = self.attempt((&ProbeJob { is_clean: true, ..job.clone() }, None), commands, watch, known)?;
         let Some(again) = again else { return Ok(None) };
         Ok(Some(match build_failure(&again.observation) {
             Some(line) => {
@@ -386,11 +386,11 @@ impl Sandbox {
     /// The worktree is not restored: what the command writes stays for the next run.
     pub fn run_again(
         &mut self,
-        words: &Words,
-        job: &Job,
+        words: &CommandWords,
+        job: &ProbeJob,
         commands: &Commands,
-        watch: &mut dyn Watch,
-    ) -> Result<Option<Ran>, SandboxError> {
+        watch: &mut dyn CommandWatch,
+    ) -> Result<Option<EndedCommand>, SandboxError> {
         self.restore()?;
         let ran = self.run((words, Stage::Test), job, commands, watch)?;
         Ok((!ran.cancelled).then_some(ran))
@@ -398,10 +398,10 @@ impl Sandbox {
 
     fn attempt(
         &mut self,
-        (job, artifact): (&Job, Option<Artifact>),
+        (job, artifact): (&ProbeJob, Option<Artifact>),
         commands: &Commands,
-        watch: &mut dyn Watch,
-        known: Known<'_>,
+        watch: &mut dyn CommandWatch,
+        known: KnownResult<'_>,
     ) -> Result<Option<Probed>, SandboxError> {
         self.restore()?;
         let is_shown = self.shown == commands.surroundings.shown;
@@ -469,7 +469,7 @@ impl Sandbox {
         };
         self.restore()?;
         let reported = match &ran {
-            Ok(Ran { ending: Ending::Exit(1..), cancelled: false, .. }) if stage == Stage::Test => {
+            Ok(EndedCommand { ending: Ending::Exit(1..), cancelled: false, .. }) if stage == Stage::Test => {
                 let is_known = |content: &[u8]| is_known(&self.repository, content);
                 let changes = self.directory.join(CHANGES);
                 ReportFiles::new(tested_ns, &is_known).read(&[&self.tree_directory(), &changes])
@@ -512,13 +512,13 @@ impl Sandbox {
     fn fetch(
         &self,
         commit: CommitId,
-        job: &Job,
+        job: &ProbeJob,
         commands: &Commands,
-        watch: &mut dyn Watch,
+        watch: &mut dyn CommandWatch,
     ) -> Result<Fetched, SandboxError> {
         let fetching = commands.fetching.as_ref().expect("a job asks for an artifact only if a command fetches it");
-        let job = Job { exposed_commit: Some(commit), limits: TimeLimits::both(fetching.limit), ..job.clone() };
-        let words = Words::Shell(fetching.line_for(commit));
+        let job = ProbeJob { exposed_commit: Some(commit), limits: TimeLimits::both(fetching.limit), ..job.clone() };
+        let words = CommandWords::Shell(fetching.line_for(commit));
         let run = |directory: &Path| self.run_in(directory.to_owned(), (&words, Stage::Fetch, &job), commands, watch);
         let directory = fetching.root.clone();
         fetching.fetch(commit, run)?.map_err(|source| SandboxError::Artifact { commit, directory, source })
@@ -528,9 +528,9 @@ impl Sandbox {
     fn place(
         &self,
         artifact: Option<Artifact>,
-        job: &Job,
+        job: &ProbeJob,
         commands: &Commands,
-        watch: &dyn Watch,
+        watch: &dyn CommandWatch,
     ) -> Result<Result<Option<Placed>, NotPlaced>, SandboxError> {
         let Some(artifact) = artifact else { return Ok(Ok(None)) };
         let fetching = commands.fetching.as_ref().expect("a job asks for an artifact only if a command fetches it");
@@ -546,25 +546,25 @@ impl Sandbox {
     /// ended before the test.
     fn build(
         &self,
-        job: &Job,
+        job: &ProbeJob,
         commands: &Commands,
-        watch: &mut dyn Watch,
-    ) -> Result<(Stage, Duration, Option<Ran>), SandboxError> {
+        watch: &mut dyn CommandWatch,
+    ) -> Result<(Stage, Duration, Option<EndedCommand>), SandboxError> {
         let mut duration = Duration::ZERO;
         let regenerate = commands.regeneration.as_ref().map(|regeneration| &regeneration.command);
         let steps = [
-            (Stage::Build, regenerate.map(Step::Command)),
+            (Stage::Build, regenerate.map(SandboxStep::Command)),
             (Stage::Precheck, job.precheck.as_ref().map(Precheck::step)),
-            (Stage::Build, commands.build.as_ref().map(Step::Command)),
+            (Stage::Build, commands.build.as_ref().map(SandboxStep::Command)),
         ];
         for (stage, step) in steps.into_iter().filter_map(|(stage, step)| Some((stage, step?))) {
             let mut built = match step {
-                Step::Command(words) => self.run((words, stage), job, commands, watch)?,
-                Step::Java(check) => check.run(&self.tree_directory(), job.limits.build, watch),
+                SandboxStep::Command(words) => self.run((words, stage), job, commands, watch)?,
+                SandboxStep::Java(check) => check.run(&self.tree_directory(), job.limits.build, watch),
             };
             duration += built.duration;
             if built.cancelled || built.ending != Ending::Exit(0) {
-                if matches!(step, Step::Command(words) if Some(words) == regenerate) {
+                if matches!(step, SandboxStep::Command(words) if Some(words) == regenerate) {
                     built.output.extend(format!("git-idd: `idd.regenerate` ended with {}\n", built.ending).bytes());
                 }
                 return Ok((stage, duration, Some(built)));
@@ -582,21 +582,21 @@ impl Sandbox {
 
     fn run(
         &self,
-        (words, stage): (&Words, Stage),
-        job: &Job,
+        (words, stage): (&CommandWords, Stage),
+        job: &ProbeJob,
         commands: &Commands,
-        watch: &mut dyn Watch,
-    ) -> Result<Ran, SandboxError> {
+        watch: &mut dyn CommandWatch,
+    ) -> Result<EndedCommand, SandboxError> {
         self.run_in(within(&self.tree_directory(), &commands.directory), (words, stage, job), commands, watch)
     }
 
     fn run_in(
         &self,
         directory: PathBuf,
-        (words, stage, job): (&Words, Stage, &Job),
+        (words, stage, job): (&CommandWords, Stage, &ProbeJob),
         commands: &Commands,
-        watch: &mut dyn Watch,
-    ) -> Result<Ran, SandboxError> {
+        watch: &mut dyn CommandWatch,
+    ) -> Result<EndedCommand, SandboxError> {
         let tree = self.tree_directory();
         let below = directory.strip_prefix(&tree).ok().filter(|_| directory.is_dir()).map(Path::to_owned);
         let seen = commands.surroundings.seen(&tree);
@@ -743,11 +743,11 @@ fn within(directory: &Path, below: &Path) -> PathBuf {
 }
 
 /// Whether a command was killed, so that what it made can be half-written.
-fn is_cut(ran: &Ran) -> bool {
+fn is_cut(ran: &EndedCommand) -> bool {
     ran.cancelled || ran.ending == Ending::Timeout
 }
 
-fn observation(job: &Job, stage: Stage, ending: Ending, output: String) -> Observation {
+fn observation(job: &ProbeJob, stage: Stage, ending: Ending, output: String) -> Observation {
     Observation {
         stage,
         ending,

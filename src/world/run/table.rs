@@ -11,125 +11,134 @@ use std::sync::LazyLock;
 use regex::{RegexSet, RegexSetBuilder};
 
 /// The messages of one tool about a failed build.
-struct Row {
+struct ToolMessages {
     tool: &'static str,
     pattern: &'static str,
 }
 
-const BUILD_FAILURES: &[Row] = &[
-    Row {
+const BUILD_FAILURES: &[ToolMessages] = &[
+    ToolMessages {
         tool: "gcc, clang",
         pattern: r"^(?:[^\s:]+\.(?:c|cc|cpp|cxx|c\+\+|C|h|hh|hpp|hxx|H|m|mm|inc|def|inl|ipp|tcc|l|ll|y|yy|cu|cuh)|[^\s:]*/include/[^\s:]+):\d+(?::\d+)?: (?:fatal error|error): \S",
     },
-    Row {
+    ToolMessages {
         tool: "compiler driver",
         pattern: r"^(?:\S*/)?(?:cc1|cc1plus|lto1|(?:[\w.]+-)*(?:gcc|g\+\+|cc|c\+\+|clang|clang\+\+))(?:-[\d.]+)?: (?:fatal )?error: \S",
     },
-    Row { tool: "assembler", pattern: r"^(?:\S+\.(?:s|S|asm):\d+: Error: |\{standard input\}:\d+: Error: )" },
-    Row { tool: "gfortran", pattern: r"^\S+\.[fF]\w{0,3}:\d+:\d+:\n\n(?:.*\n){1,3}(?:Fatal )?Error: " },
-    Row { tool: "nvcc, msvc", pattern: r"^\S.*\(\d+(?:,\d+)?\)\s?: (?:fatal )?error(?: (?:C|LNK|CS|FS|BC)\d{4})?: \S" },
-    Row {
+    ToolMessages { tool: "assembler", pattern: r"^(?:\S+\.(?:s|S|asm):\d+: Error: |\{standard input\}:\d+: Error: )" },
+    ToolMessages { tool: "gfortran", pattern: r"^\S+\.[fF]\w{0,3}:\d+:\d+:\n\n(?:.*\n){1,3}(?:Fatal )?Error: " },
+    ToolMessages {
+        tool: "nvcc, msvc",
+        pattern: r"^\S.*\(\d+(?:,\d+)?\)\s?: (?:fatal )?error(?: (?:C|LNK|CS|FS|BC)\d{4})?: \S",
+    },
+    ToolMessages {
         tool: "bison, flex",
         pattern: r"^\S+\.(?:y|yy|ypp|y\+\+|l|ll|lex):\d+(?:\.\d+(?:-\d+(?:\.\d+)?)?)?: (?:(?:fatal )?error: |unrecognized rule|bad )",
     },
-    Row {
+    ToolMessages {
         tool: "ld: undefined",
         pattern: r"^(?:\S*(?:ld|ld\.\w+|gold|mold|collect2): )?(?:[^\s:]+(?:\([^\s:]+\))?:(?:\d+:|\(\.[\w.$+*-]+\):)? (?:error: )?(?:in function .*: )?|[^\s:]+: in function .*: )undefined reference to [`'\x22‘]",
     },
-    Row {
+    ToolMessages {
         tool: "ld",
         pattern: r"^(?:\S*/)?(?:[\w.]+-)*(?:ld(?:\.\w+|64(?:\.lld)?)?|lld|mold|gold|collect2)(?:\.exe)?: (?:(?:fatal )?error: |cannot find (?:-l|\S+\.(?:o|a|so)\b|\S+: No such file)|library not found for |symbol\(s\) not found for |\S+: undefined reference|\S+: multiple definition of )",
     },
-    Row {
+    ToolMessages {
         tool: "ld: macOS",
         pattern: r"^(?:Undefined symbols for architecture \w+:|clang(?:\+\+)?: error: linker command failed)",
     },
-    Row { tool: "ld: multiple definition", pattern: r"^\S.*: multiple definition of [`'].*(?:first defined here)" },
-    Row {
+    ToolMessages {
+        tool: "ld: multiple definition",
+        pattern: r"^\S.*: multiple definition of [`'].*(?:first defined here)",
+    },
+    ToolMessages {
         tool: "make",
         pattern: r"^(?:\S*make(?:\[\d+\])?|\S*[Mm]akefile\S*:\d+|\S+\.mk:\d+): \*\*\* (?:No rule to make target |No targets |missing separator|commands commence before|recipe commences|multiple target patterns|unterminated |Recursive variable |target pattern contains no)",
     },
-    Row {
+    ToolMessages {
         tool: "make: object",
         pattern: r"^\S*make(?:\[\d+\])?: \*\*\* \[(?:[^\]\s]+:\d+: )?[^\]\s]+\.(?:o|lo|obj|os|a|la|so|so\.[\d.]+|d|gch|class|jar|ko|dep|Po|Plo)\] Error \d+",
     },
-    Row {
+    ToolMessages {
         tool: "make: no compiler",
         pattern: r"^(?:\S*make(?:\[\d+\])?|\S*sh(?:: line \d+|: \d+)?): (?:\S*/)?(?:[\w.]+-)*(?:cc|gcc|g\+\+|c\+\+|clang|clang\+\+|ld|ar|ranlib|javac|ghc|rustc|cargo|tsc|cmake|ninja|meson|bison|flex|yacc|lex|gperf|autoconf|automake|autoreconf|aclocal|libtoolize|gfortran)(?:-[\d.]+)?: (?:Command not found|command not found|not found|No such file or directory)",
     },
-    Row {
+    ToolMessages {
         tool: "cmake",
         pattern: r"^CMake Error(?: at \S+:\d+ \(|:? in \S+:\d+|: (?:The source|Could not|CMake was|Error|Unable|Cannot|No cmake|Generator|The current))",
     },
-    Row {
+    ToolMessages {
         tool: "ninja",
         pattern: r"^(?:FAILED: (?:\[code=\d+\] )?\S+\.(?:o|obj|so|so\.[\d.]+|a|dylib|pch|gch|pcm|class|jar)\s*$|ninja: error: )",
     },
-    Row { tool: "meson", pattern: r"^(?:\S*/)?meson(?:\.build|_options\.txt|\.options):\d+:\d+: ERROR: " },
-    Row {
+    ToolMessages { tool: "meson", pattern: r"^(?:\S*/)?meson(?:\.build|_options\.txt|\.options):\d+:\d+: ERROR: " },
+    ToolMessages {
         tool: "autoconf, automake",
         pattern: r"^(?:(?:\S*/)?configure: error: |(?:\S*/)?configure: line \d+: syntax error|configure\.(?:ac|in):\d+: error: |\S*Makefile\.am:\d+: error: |(?:\S*/)?(?:autoreconf|autoconf|automake|aclocal|autom4te|autoheader|libtoolize)(?:-[\d.]+)?: (?:error: |\S+ failed with exit status))",
     },
-    Row { tool: "scons", pattern: r"^scons: \*\*\* \[[^\]]+\.(?:o|os|obj|a|so)\] " },
-    Row { tool: "rustc", pattern: r"^error(?:\[E\d{4}\])?: .*\n(?:\s*\n)?\s*--> \S+\.rs:\d+:\d+$|^error\[E\d{4}\]: " },
-    Row {
+    ToolMessages { tool: "scons", pattern: r"^scons: \*\*\* \[[^\]]+\.(?:o|os|obj|a|so)\] " },
+    ToolMessages {
+        tool: "rustc",
+        pattern: r"^error(?:\[E\d{4}\])?: .*\n(?:\s*\n)?\s*--> \S+\.rs:\d+:\d+$|^error\[E\d{4}\]: ",
+    },
+    ToolMessages {
         tool: "cargo",
         pattern: r"^error: (?:could not compile `|failed to (?:parse manifest|select a version|load manifest|parse lock file|get `|resolve|run custom build command)|no matching package|linking with `|aborting due to (?:\d+ )?previous error|package `[^`]+` cannot be built)",
     },
-    Row {
+    ToolMessages {
         tool: "javac",
         pattern: r"^\s*(?:\[javac\] )?\S+\.java:\d+: error: \S|^error: release version \S+ not supported",
     },
-    Row { tool: "ecj", pattern: r"^\d+\. ERROR in \S+\.java \(at line \d+\)" },
-    Row {
+    ToolMessages { tool: "ecj", pattern: r"^\d+\. ERROR in \S+\.java \(at line \d+\)" },
+    ToolMessages {
         tool: "maven",
         pattern: r"^\[ERROR\]\s+(?:COMPILATION ERROR|.*Failed to execute goal \S*maven-(?:compiler|resources|enforcer)-plugin|.*Could not resolve dependencies for|.*Non-resolvable parent POM|/?\S+\.(?:java|kt|groovy|scala):\[\d+,\d+\] )",
     },
-    Row {
+    ToolMessages {
         tool: "gradle, ant",
         pattern: r"^(?:>? ?Compilation failed; see the compiler |.*: Compile failed; see the compiler error output|Execution failed for task '(?::[\w-]+)*:compile\w*'|> Could not resolve all (?:files|dependencies|artifacts) for configuration )",
     },
-    Row {
+    ToolMessages {
         tool: "kotlin, scala",
         pattern: r"^(?:e: \S+\.kts?:(?: \(?|\d)|\[error\] (?:-- .*Error: )?\S+\.scala:\d+|-- (?:\[E\d+\] )?\S*\s?Error: \S+\.scala:)",
     },
-    Row {
+    ToolMessages {
         tool: "go",
         pattern: r"^(?:vet: )?\S+\.go:\d+:\d+: (?:undefined: |undeclared name|cannot use |cannot find |syntax error: |declared and not used|\S+ declared (?:and|but) not used|.* imported and not used|missing return|not enough |too many |invalid operation: |assignment mismatch: |no required module|package \S+ is not in|\S+ redeclared|expected (?:'|declaration|operand|statement)|\S+ undefined \(|could not import |import cycle|method \S+ already declared|non-name )",
     },
-    Row {
+    ToolMessages {
         tool: "go: build",
         pattern: r"^(?:FAIL\s+\S+ \[(?:build|setup) failed\]|go: (?:errors parsing go\.mod|cannot find main module|go\.mod (?:file not found|requires)|\S+: reading |\S+@\S+: |updates to go\.mod needed|inconsistent vendoring))",
     },
-    Row { tool: "tsc", pattern: r"^\S+\.[cm]?tsx?(?:\(\d+,\d+\): |:\d+:\d+ - )error TS\d+: " },
-    Row { tool: "ghc", pattern: r"^\S+\.l?hs:(?:\d+:\d+(?:-\d+)?|\(\d+,\d+\)-\(\d+,\d+\)): error:" },
-    Row { tool: "swift", pattern: r"^\S+\.swift:\d+:\d+: (?:fatal )?error: " },
-    Row {
+    ToolMessages { tool: "tsc", pattern: r"^\S+\.[cm]?tsx?(?:\(\d+,\d+\): |:\d+:\d+ - )error TS\d+: " },
+    ToolMessages { tool: "ghc", pattern: r"^\S+\.l?hs:(?:\d+:\d+(?:-\d+)?|\(\d+,\d+\)-\(\d+,\d+\)): error:" },
+    ToolMessages { tool: "swift", pattern: r"^\S+\.swift:\d+:\d+: (?:fatal )?error: " },
+    ToolMessages {
         tool: "zig, nim, d, vala",
         pattern: r"^\S+\.(?:zig:\d+:\d+: error: |nim\(\d+, \d+\) Error: |d\(\d+(?:,\d+)?\): Error: |vala:\d+\.\d+-\d+\.\d+: error: )",
     },
-    Row {
+    ToolMessages {
         tool: "ocaml",
         pattern: r"^File \x22[^\x22]+\.ml[iyl]?\x22, lines? \d+(?:-\d+)?, characters [\d-]+:\n(?:.*\n){0,6}?Error: ",
     },
-    Row {
+    ToolMessages {
         tool: "elixir, erlang",
         pattern: r"^(?:== Compilation error in file \S+ ==|\S+\.erl:\d+(?::\d+)?: (?:syntax error before|undefined |function \S+ undefined|head mismatch))",
     },
-    Row {
+    ToolMessages {
         tool: "bazel",
         pattern: r"^(?:\S*\s?ERROR: \S+BUILD(?:\.bazel)?:\d+:\d+: (?:\S+ .* failed: |no such |name '|error loading|in \S+ rule )|ERROR: (?:no such |error loading package|Skipping '|Analysis of target )|FAILED: Build did NOT complete successfully)",
     },
-    Row {
+    ToolMessages {
         tool: "python: native extension",
         pattern: r"^\s*error: (?:command '\S*(?:gcc|g\+\+|cc|clang|clang\+\+|ld|cl\.exe)(?:-[\d.]+)?' failed|Microsoft Visual C\+\+)",
     },
     // A module that cannot be compiled. One that cannot be imported is an answer of the program.
-    Row {
+    ToolMessages {
         tool: "python",
         pattern: r"^\s*File \x22[^\x22]+\.pyw?\x22, line \d+\n(?:.*\n){0,3}\s*(?:SyntaxError|IndentationError|TabError): ",
     },
-    Row {
+    ToolMessages {
         tool: "perl",
         pattern: r"^(?:Execution of \S+ aborted due to compilation errors|\S+ had compilation errors)\.",
     },

@@ -42,9 +42,9 @@ pub fn wait_with_usage(pid: Pid) -> io::Result<(ExitStatus, Usage)> {
 
 /// A counter of instructions; there is none.
 #[derive(Debug)]
-pub struct Counter(Infallible);
+pub struct InstructionCounter(Infallible);
 
-impl Counter {
+impl InstructionCounter {
     /// Counts nothing.
     pub fn of_instructions() -> io::Result<Self> {
         refused()
@@ -62,10 +62,10 @@ pub fn unsupported() -> Option<&'static str> {
 }
 
 /// The data with which the first process of a command starts to be watched; there is none.
-pub enum Bait {}
+pub enum WatchSetup {}
 
 /// Watches one command; nothing does.
-pub enum Following {}
+pub enum ExecutionWatch {}
 
 /// Errors of a file that is no program of this system, beside those that all systems have.
 pub const CANNOT_BE_EXECUTED: &[Errno] = &[];
@@ -74,7 +74,7 @@ pub const CANNOT_BE_EXECUTED: &[Errno] = &[];
 pub const NO_SIGNAL: SendFlags = SendFlags::empty();
 
 /// Prepares to watch a command: that is not possible.
-pub fn follow<O: Observer>(_: &Arc<O>, _: WatchedCalls) -> Option<(Following, Bait)> {
+pub fn follow<O: Observer>(_: &Arc<O>, _: WatchedCalls) -> Option<(ExecutionWatch, WatchSetup)> {
     None
 }
 
@@ -85,7 +85,7 @@ pub fn launch(
     _environment: &[(OsString, OsString)],
     _output: impl AsFd,
     _view: Option<&MountView>,
-    _bait: Option<Bait>,
+    _bait: Option<WatchSetup>,
 ) -> io::Result<Pid> {
     refused()
 }

@@ -22,9 +22,9 @@ use crate::system::linux as here;
 
 pub use crate::system::wait::wait;
 pub use here::{
-    Bait, CANNOT_BE_EXECUTED, Counter, Following, NO_SIGNAL, adopt_orphans, all, available_memory, be_traced, children,
-    continue_with, end_of, environment_value, follow, follow_descendants, free_range, is_there, launch, launch_copied,
-    make_pipe, mappings, memory_of, open_on_same_mount, own_program, peer_of, process_of_thread, program_of, read,
-    registers, remedies, shared_memory, this_program, time_of_ended_children, unlock_directory, unsupported,
-    wait_for_any, wait_with_usage, words_of,
+    CANNOT_BE_EXECUTED, ExecutionWatch, InstructionCounter, NO_SIGNAL, WatchSetup, adopt_orphans, all,
+    available_memory, be_traced, children, continue_with, end_of, environment_value, follow, follow_descendants,
+    free_range, is_there, launch, launch_copied, make_pipe, mappings, memory_of, open_on_same_mount, own_program,
+    peer_of, process_of_thread, program_of, read, registers, remedies, shared_memory, this_program,
+    time_of_ended_children, unlock_directory, unsupported, wait_for_any, wait_with_usage, words_of,
 };

@@ -7,7 +7,7 @@
 //!
 //! Not seen: programs that run in another root directory, libraries and headers that are no module of an
 //! [interpreter](modules), and data files. A program that the hunt itself makes outside of its checkouts is no tool:
-//! see [`Tools::take_in`].
+//! see [`HuntTools::take_in`].
 //!
 //! Source: the manifests of ccache and the checked dependencies of tup. Deviation: there every result has a list of its
 //! own. Here it is the list of the hunt so far, because in a checkout that keeps its products a result depends on
@@ -17,11 +17,11 @@ pub mod modules;
 mod program;
 mod toolset;
 
-pub use program::{Change, Program};
+pub use program::{Program, ProgramChange};
 pub use toolset::Toolset;
 
 use crate::files;
-use crate::process::executions::Executions;
+use crate::process::executions::ExecutedPrograms;
 use std::collections::{BTreeSet, HashMap};
 use std::ffi::OsString;
 use std::fs;
@@ -32,7 +32,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 /// The context of a hunt.
 #[derive(Debug, Clone)]
-pub struct Setting {
+pub struct ToolContext {
     /// The directory of all sets of the repository.
     pub directory: PathBuf,
     /// The environment of the commands.
@@ -51,9 +51,9 @@ pub struct Setting {
 
 /// The tools of one hunt.
 #[derive(Debug)]
-pub struct Tools {
-    setting: Setting,
-    executions: Arc<Executions>,
+pub struct HuntTools {
+    setting: ToolContext,
+    executions: Arc<ExecutedPrograms>,
     /// Paths that were already examined.
     known: BTreeSet<PathBuf>,
     toolset: Toolset,
@@ -61,27 +61,27 @@ pub struct Tools {
     this_program: Option<PathBuf>,
     /// The name of the present set, once it is stored.
     id: Option<String>,
-    judged: HashMap<String, Judged>,
+    judged: HashMap<String, SetComparison>,
 }
 
 /// The result of comparing a set.
 #[derive(Debug)]
-struct Judged {
+struct SetComparison {
     toolset: Toolset,
     /// A difference from the start of the hunt.
-    change: Option<Change>,
+    change: Option<ProgramChange>,
     /// A program that this hunt executes instead, and the number of executed programs at the time of this comparison.
-    replaced: (usize, Option<Change>),
+    replaced: (usize, Option<ProgramChange>),
 }
 
-impl Tools {
+impl HuntTools {
     /// Without any tool.
-    pub fn new(setting: Setting) -> Self {
+    pub fn new(setting: ToolContext) -> Self {
         let root = fs::canonicalize(&setting.root).unwrap_or_else(|_| setting.root.clone());
         let earlier = setting.earlier.as_ref().and_then(|id| Toolset::read(&setting.directory, id));
         let this_program = files::this_program().ok();
         Self {
-            setting: Setting { root, ..setting },
+            setting: ToolContext { root, ..setting },
             executions: Arc::default(),
             known: BTreeSet::new(),
             toolset: earlier.unwrap_or_default(),
@@ -92,7 +92,7 @@ impl Tools {
     }
 
     /// The record of executed programs.
-    pub fn executions(&self) -> Arc<Executions> {
+    pub fn executions(&self) -> Arc<ExecutedPrograms> {
         Arc::clone(&self.executions)
     }
 
@@ -160,13 +160,13 @@ impl Tools {
     ///
     /// They do not count if a program of the set has changed, or if this hunt executes another program in its place (a
     /// wrapper that chooses a version, for example).
-    pub fn change(&mut self, id: &str) -> Option<Change> {
-        let Setting { directory, environment, .. } = &self.setting;
+    pub fn change(&mut self, id: &str) -> Option<ProgramChange> {
+        let ToolContext { directory, environment, .. } = &self.setting;
         let judged = self.judged.entry(id.to_owned()).or_insert_with(|| {
             let toolset = Toolset::read(directory, id);
             let change =
-                toolset.as_ref().map_or_else(|| Some(Change::unknown()), |toolset| toolset.change(environment));
-            Judged { toolset: toolset.unwrap_or_default(), change, replaced: (0, None) }
+                toolset.as_ref().map_or_else(|| Some(ProgramChange::unknown()), |toolset| toolset.change(environment));
+            SetComparison { toolset: toolset.unwrap_or_default(), change, replaced: (0, None) }
         });
         let n_programs = self.toolset.programs.len();
         if judged.replaced.0 != n_programs {
@@ -181,13 +181,13 @@ pub fn directory(idd_directory: &Path) -> PathBuf {
     idd_directory.join("toolsets")
 }
 
-/// Why observations with this set do not count now; `None` if they count. See [`Tools::change`].
+/// Why observations with this set do not count now; `None` if they count. See [`HuntTools::change`].
 ///
-/// - `directory`: see [`Setting::directory`].
-pub fn change(directory: &Path, id: &str, environment: &[(OsString, OsString)]) -> Option<Change> {
+/// - `directory`: see [`ToolContext::directory`].
+pub fn change(directory: &Path, id: &str, environment: &[(OsString, OsString)]) -> Option<ProgramChange> {
     match Toolset::read(directory, id) {
         Some(toolset) => toolset.change(environment),
-        None => Some(Change::unknown()),
+        None => Some(ProgramChange::unknown()),
     }
 }
 

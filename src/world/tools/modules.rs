@@ -24,7 +24,7 @@ const MAX_ENTRIES: usize = 20_000;
 const DEPTH_OF_VARIABLES: usize = 2;
 
 /// The directories of modules of one kind of interpreter, each with the number of levels to read.
-struct Kind {
+struct InterpreterKind {
     /// The prefix of the interpreter's name.
     name: &'static str,
     /// Below the parent of the interpreter's directory; `*` matches any name. For an interpreter in `/usr` also below
@@ -36,8 +36,8 @@ struct Kind {
     of_home: &'static [(&'static str, usize)],
 }
 
-const KINDS: [Kind; 10] = [
-    Kind {
+const KINDS: [InterpreterKind; 10] = [
+    InterpreterKind {
         name: "python",
         below: &[
             ("lib/python*", 1),
@@ -48,20 +48,20 @@ const KINDS: [Kind; 10] = [
         of_system: &[],
         of_home: &[(".local/lib/python*/site-packages", 2)],
     },
-    Kind {
+    InterpreterKind {
         name: "pypy",
         below: &[("lib/pypy*", 1), ("lib/pypy*/site-packages", 2), ("site-packages", 2)],
         of_system: &[],
         of_home: &[(".local/lib/pypy*/site-packages", 2)],
     },
-    Kind {
+    InterpreterKind {
         name: "node",
         below: &[("lib/node_modules", 2), ("lib/node_modules/@*", 2)],
         of_system: &[("/usr/share/nodejs", 2), ("/usr/lib/nodejs", 2), ("/node_modules", 2)],
         // Two of them are above the checkouts, where it searches too.
         of_home: &[(".node_modules", 2), (".node_libraries", 2), ("node_modules", 2), (".cache/node_modules", 2)],
     },
-    Kind {
+    InterpreterKind {
         name: "perl",
         below: &[
             ("lib/perl", 3),
@@ -75,22 +75,27 @@ const KINDS: [Kind; 10] = [
         of_system: &[("/etc/perl", 2)],
         of_home: &[("perl5/lib/perl5", 3)],
     },
-    Kind {
+    InterpreterKind {
         name: "ruby",
         below: &[("lib/ruby", 4), ("lib/*-linux-*/ruby", 3)],
         of_system: &[("/var/lib/gems", 3), ("/usr/share/rubygems-integration", 3)],
         of_home: &[(".gem", 4), (".local/share/gem", 4)],
     },
-    Kind {
+    InterpreterKind {
         name: "php",
         below: &[("lib/php", 2), ("share/php", 2), ("etc", 1)],
         of_system: &[("/etc/php", 4)],
         of_home: &[(".config/composer/vendor", 2), (".composer/vendor", 2)],
     },
-    Kind { name: "java", below: &[("release", 0), ("lib", 1), ("conf", 2)], of_system: &[], of_home: &[] },
-    Kind { name: "lua", below: &[("share/lua", 3), ("lib/lua", 3)], of_system: &[], of_home: &[(".luarocks", 3)] },
-    Kind { name: "go", below: &[("VERSION", 0), ("pkg", 2)], of_system: &[], of_home: &[] },
-    Kind { name: "rustc", below: &[("lib", 1), ("lib/rustlib", 2)], of_system: &[], of_home: &[] },
+    InterpreterKind { name: "java", below: &[("release", 0), ("lib", 1), ("conf", 2)], of_system: &[], of_home: &[] },
+    InterpreterKind {
+        name: "lua",
+        below: &[("share/lua", 3), ("lib/lua", 3)],
+        of_system: &[],
+        of_home: &[(".luarocks", 3)],
+    },
+    InterpreterKind { name: "go", below: &[("VERSION", 0), ("pkg", 2)], of_system: &[], of_home: &[] },
+    InterpreterKind { name: "rustc", below: &[("lib", 1), ("lib/rustlib", 2)], of_system: &[], of_home: &[] },
 ];
 
 /// A digest of the modules of an interpreter; `None` if the program is no interpreter.
@@ -99,7 +104,7 @@ const KINDS: [Kind; 10] = [
 ///   former.
 pub(super) fn digest(place: &Path, file: &Path, environment: &[(OsString, OsString)]) -> Option<String> {
     let roots = roots(place, file, environment)?;
-    let mut listing = Listing::new();
+    let mut listing = DirectoryDigest::new();
     for (root, depth) in roots {
         listing.sha256.update(root.as_os_str().as_bytes());
         listing.read(&root, depth);
@@ -110,7 +115,7 @@ pub(super) fn digest(place: &Path, file: &Path, environment: &[(OsString, OsStri
 /// Directories and files, in the order of examination.
 fn roots(place: &Path, file: &Path, environment: &[(OsString, OsString)]) -> Option<Vec<(PathBuf, usize)>> {
     let name = file.file_name()?.to_string_lossy();
-    let is_of = |kind: &&Kind| {
+    let is_of = |kind: &&InterpreterKind| {
         let rest = name.strip_prefix(kind.name);
         // `nodejs`, `javac` and `python3.12` match; `gofmt` and `perldoc` do not.
         rest.is_some_and(|rest| {
@@ -178,7 +183,7 @@ fn expanded(root: &Path, pattern: &str) -> Vec<PathBuf> {
 ///
 /// Relative paths are other directories in each checkout, so their text counts. Missing absolute ones do not count.
 pub fn resolved(value: &OsStr) -> Option<String> {
-    let mut listing = Listing::new();
+    let mut listing = DirectoryDigest::new();
     let mut is_any = false;
     for part in value.as_bytes().split(|byte| *byte == b':').filter(|_| !value.is_empty()) {
         // A class path can name all archives of a directory.
@@ -198,12 +203,12 @@ pub fn resolved(value: &OsStr) -> Option<String> {
 }
 
 /// A digest of directories.
-struct Listing {
+struct DirectoryDigest {
     sha256: Sha256,
     n_left: usize,
 }
 
-impl Listing {
+impl DirectoryDigest {
     fn new() -> Self {
         Self { sha256: Sha256::new(), n_left: MAX_ENTRIES }
     }

@@ -73,7 +73,7 @@ impl Program {
     }
 
     /// The present difference; `None` if there is none.
-    pub(super) fn change(&self, environment: &[(OsString, OsString)]) -> Option<Change> {
+    pub(super) fn change(&self, environment: &[(OsString, OsString)]) -> Option<ProgramChange> {
         let now = match self.place.file_name().and_then(|name| name.to_str()).filter(|_| self.is_named) {
             Some(name) => Self::named(name, environment),
             None => Self::at(&self.place, environment),
@@ -89,12 +89,12 @@ impl Program {
     }
 
     /// The change that `other` is executed instead.
-    pub(super) fn replaced_by(&self, other: &Self) -> Change {
+    pub(super) fn replaced_by(&self, other: &Self) -> ProgramChange {
         self.with(How::Elsewhere(other.place.clone()))
     }
 
-    fn with(&self, how: How) -> Change {
-        Change { what: Some((self.name(), self.place.clone(), how)) }
+    fn with(&self, how: How) -> ProgramChange {
+        ProgramChange { what: Some((self.name(), self.place.clone(), how)) }
     }
 }
 
@@ -104,7 +104,7 @@ fn is_program(place: &Path) -> bool {
 
 /// Why earlier results are not used; as text, the program and its change. It can contain bytes from the user.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Change {
+pub struct ProgramChange {
     /// Name, place, and change.
     what: Option<(String, PathBuf, How)>,
 }
@@ -117,14 +117,14 @@ enum How {
     Elsewhere(PathBuf),
 }
 
-impl Change {
+impl ProgramChange {
     /// The executed programs of that time are unknown.
     pub(super) fn unknown() -> Self {
         Self { what: None }
     }
 }
 
-impl fmt::Display for Change {
+impl fmt::Display for ProgramChange {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Some((name, place, how)) = &self.what else { return write!(f, "their programs are not known") };
         let place = place.display();

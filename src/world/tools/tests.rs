@@ -8,7 +8,7 @@ struct Bench {
     directory: TempDir,
 }
 
-fn execute(tools: &Tools, programs: &[&Path]) {
+fn execute(tools: &HuntTools, programs: &[&Path]) {
     for program in programs {
         tools.executions().take_in(program.to_path_buf(), false);
     }
@@ -40,8 +40,8 @@ impl Bench {
         vec![("PATH".into(), path.into()), ("HOME".into(), self.path("home").into())]
     }
 
-    fn tools(&self, path: &str) -> Tools {
-        Tools::new(Setting {
+    fn tools(&self, path: &str) -> HuntTools {
+        HuntTools::new(ToolContext {
             directory: self.path("sets"),
             environment: self.environment(path),
             root: self.path("checkouts"),
@@ -179,8 +179,8 @@ fn a_set_grows_and_a_resumed_hunt_goes_on_with_it() {
     tools.executions().take_in(other.clone(), false);
     let both = tools.current().unwrap();
     assert!(empty != first && first != both && Some(&both) == tools.current().as_ref());
-    let setting = Setting { earlier: Some(first.clone()), ..tools.setting.clone() };
-    let mut resumed = Tools::new(setting);
+    let setting = ToolContext { earlier: Some(first.clone()), ..tools.setting.clone() };
+    let mut resumed = HuntTools::new(setting);
     assert_eq!(resumed.current(), Some(first.clone()));
     resumed.executions().take_in(other, false);
     assert_eq!(resumed.current(), Some(both.clone()));

@@ -2,7 +2,7 @@
 
 use crate::cache::Key;
 use crate::files;
-use crate::tools::{Change, Program};
+use crate::tools::{Program, ProgramChange};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 use std::collections::BTreeSet;
@@ -44,13 +44,13 @@ impl Toolset {
     }
 
     /// The first program that has changed; `None` if there is none.
-    pub(super) fn change(&self, environment: &[(OsString, OsString)]) -> Option<Change> {
+    pub(super) fn change(&self, environment: &[(OsString, OsString)]) -> Option<ProgramChange> {
         self.programs.iter().find_map(|program| program.change(environment))
     }
 
     /// The change if `newer` replaces a program of this set: it lacks the program, but has another one of its family that
     /// this set does not have.
-    pub(super) fn replaced_in(&self, newer: &Self) -> Option<Change> {
+    pub(super) fn replaced_in(&self, newer: &Self) -> Option<ProgramChange> {
         let lacks = |set: &Self, program: &Program| !set.programs.iter().any(|other| other.is_file_of(program));
         newer.programs.iter().filter(|program| lacks(self, program)).find_map(|program| {
             let family = program.family();

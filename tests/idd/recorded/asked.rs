@@ -6,8 +6,8 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use idd_world::files::hex;
-use idd_world::process::Words;
-use idd_world::run::sandbox::{Commands, Job, Precheck};
+use idd_world::process::CommandWords;
+use idd_world::run::sandbox::{Commands, Precheck, ProbeJob};
 use regex::Regex;
 use sha2::{Digest, Sha256};
 
@@ -63,10 +63,10 @@ impl Places {
         format!("{begin}... ({} bytes, {digest})", text.len())
     }
 
-    fn words(&self, words: &Words) -> String {
+    fn words(&self, words: &CommandWords) -> String {
         match words {
-            Words::Shell(line) => format!("sh -c {}", self.shown(line)),
-            Words::Argv(words) => {
+            CommandWords::Shell(line) => format!("sh -c {}", self.shown(line)),
+            CommandWords::Argv(words) => {
                 let words: Vec<String> = words.iter().map(|word| format!("`{}`", self.shown(word))).collect();
                 words.join(" ")
             }
@@ -85,10 +85,19 @@ pub struct Asked {
 
 impl Asked {
     /// Without the ordinal of the run. Held files are in the tree.
-    pub fn of(job: &Job, commands: &Commands, places: &Places) -> Self {
+    pub fn of(job: &ProbeJob, commands: &Commands, places: &Places) -> Self {
         // All fields are named, so that a new one is not forgotten. A service alone may share.
-        let Job { tree, artifact_of, exposed_commit, precheck, is_clean, rebuild, limits, may_share: _, revision: _ } =
-            job;
+        let ProbeJob {
+            tree,
+            artifact_of,
+            exposed_commit,
+            precheck,
+            is_clean,
+            rebuild,
+            limits,
+            may_share: _,
+            revision: _,
+        } = job;
         // That of a build follows from the same runs.
         let limit = limits.test;
         let Commands {

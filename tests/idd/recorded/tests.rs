@@ -4,8 +4,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use idd_base::outcome::{Ending, Observation, Reason, Stage};
 use idd_base::revision::{CommitId, TreeId};
 use idd_world::place::surroundings::Surroundings;
-use idd_world::process::{ProcessGroup, Watch, Words};
-use idd_world::run::sandbox::{Commands, Job, Precheck, Rebuild};
+use idd_world::process::{CommandWatch, CommandWords, ProcessGroup};
+use idd_world::run::sandbox::{Commands, Precheck, ProbeJob, Rebuild};
 use tempfile::TempDir;
 
 use super::*;
@@ -15,7 +15,7 @@ use crate::recorded::tools::Machine;
 #[derive(Default)]
 struct Bench {
     n_runs: Arc<AtomicU64>,
-    done: VecDeque<Done>,
+    done: VecDeque<PlaceResult>,
     n_reserved: usize,
 }
 
@@ -33,9 +33,9 @@ impl Executor for Bench {
         None
     }
 
-    fn start(&mut self, place: usize, errand: Errand) {
+    fn start(&mut self, place: usize, errand: PlacedJob) {
         let n_runs = self.n_runs.fetch_add(1, Ordering::Relaxed) + 1;
-        let Job { limits, is_clean, .. } = errand.job;
+        let ProbeJob { limits, is_clean, .. } = errand.job;
         let observation = Observation {
             stage: Stage::Test,
             ending: Ending::Exit(1),
@@ -55,10 +55,10 @@ impl Executor for Bench {
             stale: (n_runs == 3).then(|| "cc: x".to_owned()),
             removed: Vec::new(),
         };
-        self.done.push_back(Done { place, result: Ok(Some(probed)) });
+        self.done.push_back(PlaceResult { place, result: Ok(Some(probed)) });
     }
 
-    fn poll(&mut self, _: Duration) -> Option<Done> {
+    fn poll(&mut self, _: Duration) -> Option<PlaceResult> {
         self.n_reserved -= 1;
         self.done.pop_front()
     }
@@ -67,7 +67,7 @@ impl Executor for Bench {
         Vec::new()
     }
 
-    fn notices(&self) -> BTreeSet<Notice> {
+    fn notices(&self) -> BTreeSet<ConversionNotice> {
         BTreeSet::new()
     }
 
@@ -80,8 +80,8 @@ impl Executor for Bench {
 
 struct Patient;
 
-impl Watch for Patient {
-    fn executions(&self) -> Option<Arc<Executions>> {
+impl CommandWatch for Patient {
+    fn executions(&self) -> Option<Arc<ExecutedPrograms>> {
         Some(Arc::default())
     }
 
@@ -96,8 +96,8 @@ fn places(place: &str) -> Places {
     Places::new(Path::new(place), Path::new("/shared"))
 }
 
-fn job() -> Job {
-    Job { is_clean: false, ..Job::fresh(TreeId::sha1([7; 20]), Duration::from_secs(20)) }
+fn job() -> ProbeJob {
+    ProbeJob { is_clean: false, ..ProbeJob::fresh(TreeId::sha1([7; 20]), Duration::from_secs(20)) }
 }
 
 fn commands() -> Commands {
@@ -105,8 +105,8 @@ fn commands() -> Commands {
     Commands {
         fetching: None,
         regeneration: None,
-        build: Some(Words::Shell("make".into())),
-        test: Words::Argv(vec!["./test.sh".into()]),
+        build: Some(CommandWords::Shell("make".into())),
+        test: CommandWords::Argv(vec!["./test.sh".into()]),
         artifacts: Vec::new(),
         directory: PathBuf::new(),
         environment: vec![variable("PATH", "/bin"), variable("HOME", "/scratch/a/home"), variable("LC_ALL", "C")],
@@ -117,14 +117,14 @@ fn commands() -> Commands {
 
 /// Asks for probes one after the other, with the known ones of a record; returns their results, and the record of those
 /// that ran.
-fn ask(known: &Record, place: &str, probes: &[(Job, Commands)]) -> (Vec<Probed>, Record) {
+fn ask(known: &Record, place: &str, probes: &[(ProbeJob, Commands)]) -> (Vec<Probed>, Record) {
     let recorder = Recorder::new(known.clone(), places(place));
     let mut executor = recorder.around(Box::new(Bench::default()));
-    let ask = |(job, commands): &(Job, Commands)| {
+    let ask = |(job, commands): &(ProbeJob, Commands)| {
         let wish = Wish { tree: job.tree, is_reference: false, is_far: false, width: 1 };
         let place = executor.reserve(wish).unwrap().unwrap();
         let (job, commands) = (job.clone(), Arc::new(commands.clone()));
-        executor.start(place, Errand { job, commands, watch: Box::new(Patient), known: Box::new(|_| None) });
+        executor.start(place, PlacedJob { job, commands, watch: Box::new(Patient), known: Box::new(|_| None) });
         let done = executor.wait();
         assert_eq!(done.place, place);
         done.result.unwrap().unwrap()
@@ -144,7 +144,7 @@ fn known() -> Record {
 
 /// The number of runs that a probe needs although [`known`] has two of the usual one.
 #[track_caller]
-fn check_misses(n_expected: usize, probes: &[(Job, Commands)]) {
+fn check_misses(n_expected: usize, probes: &[(ProbeJob, Commands)]) {
     let (_, ran) = ask(&known(), "/scratch/a", probes);
     assert_eq!(ran.asked().count(), n_expected, "{}", ran.written());
 }
@@ -169,7 +169,7 @@ fn a_third_run_is_unknown_if_two_are_recorded() {
 
 #[test]
 fn another_tree_or_another_way_to_run_is_unknown() {
-    let changed: [&dyn Fn(&mut Job); 7] = [
+    let changed: [&dyn Fn(&mut ProbeJob); 7] = [
         // A changed build script, a changed test and a held file are in the tree.
         &|job| job.tree = TreeId::sha1([8; 20]),
         &|job| job.is_clean = true,
@@ -177,7 +177,7 @@ fn another_tree_or_another_way_to_run_is_unknown() {
         &|job| job.rebuild = Rebuild::Failure,
         &|job| job.exposed_commit = Some(CommitId::sha1([1; 20])),
         &|job| job.artifact_of = Some(CommitId::sha1([1; 20])),
-        &|job| job.precheck = Some(Precheck::Command(Words::Shell("true".into()))),
+        &|job| job.precheck = Some(Precheck::Command(CommandWords::Shell("true".into()))),
     ];
     for change in changed {
         let mut job = job();
@@ -190,9 +190,9 @@ fn another_tree_or_another_way_to_run_is_unknown() {
 fn other_commands_or_another_environment_are_unknown() {
     let changed: [&dyn Fn(&mut Commands); 8] = [
         &|commands| commands.build = None,
-        &|commands| commands.build = Some(Words::Shell("make -k".into())),
-        &|commands| commands.test = Words::Shell("./test.sh".into()),
-        &|commands| commands.test = Words::Argv(vec!["./test.sh".into(), "x".repeat(500).into()]),
+        &|commands| commands.build = Some(CommandWords::Shell("make -k".into())),
+        &|commands| commands.test = CommandWords::Shell("./test.sh".into()),
+        &|commands| commands.test = CommandWords::Argv(vec!["./test.sh".into(), "x".repeat(500).into()]),
         &|commands| commands.directory = "sub".into(),
         &|commands| commands.artifacts.push(b"a".to_vec()),
         &|commands| commands.environment.push(("CFLAGS".into(), "-O1".into())),
@@ -230,7 +230,7 @@ fn after_a_doubt_about_products_the_next_probe_is_a_clean_one() {
     let place = executor.reserve(wish).unwrap().unwrap();
     assert!(executor.reserve(wish).unwrap().is_none());
     let commands = Arc::new(commands());
-    executor.start(place, Errand { job: job(), commands, watch: Box::new(Patient), known: Box::new(|_| None) });
+    executor.start(place, PlacedJob { job: job(), commands, watch: Box::new(Patient), known: Box::new(|_| None) });
     assert!(executor.wait().result.unwrap().unwrap().observation.is_clean);
     assert_eq!(recorder.ran().asked().count(), 1);
 }

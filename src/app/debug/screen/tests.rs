@@ -1,20 +1,20 @@
 use super::*;
 use crate::debug::draw::LEAST;
-use crate::debug::shown::Value;
-use crate::debug::tree::Row;
+use crate::debug::question_view::ShownValue;
+use crate::debug::tree::TreeRow;
 use ratatui::Terminal;
 use ratatui::backend::TestBackend;
 
-fn value(name: &str, text: &str, maker: Option<u32>) -> Value {
+fn value(name: &str, text: &str, maker: Option<u32>) -> ShownValue {
     let from = maker.map(|maker| format!("step {maker}, a.c:9, in main")).into_iter().collect();
-    Value { name: name.to_owned(), text: text.to_owned(), whole: text.to_owned(), from, maker, is_used: true }
+    ShownValue { name: name.to_owned(), text: text.to_owned(), whole: text.to_owned(), from, maker, is_used: true }
 }
 
-fn row(step: u32, answers: &str, text: &str, is_part: bool) -> Row {
-    Row { step, answers: answers.to_owned(), text: text.to_owned(), is_now: step == 36, is_part }
+fn row(step: u32, answers: &str, text: &str, is_part: bool) -> TreeRow {
+    TreeRow { step, answers: answers.to_owned(), text: text.to_owned(), is_now: step == 36, is_part }
 }
 
-fn screen() -> Screen {
+fn screen() -> QuestionScreen {
     let rows = vec![
         row(0, "", "main", true),
         row(12, "", " loop, a.c:9, 2 of 3", true),
@@ -22,7 +22,7 @@ fn screen() -> Screen {
         row(36, "", " step 36, a.c:13", false),
         row(41, "w", " step 41, a.c:15", false),
     ];
-    Screen::new(Shown {
+    QuestionScreen::new(ShownQuestion {
         title: "2. step 36, a.c:13, in main".to_owned(),
         why: "(it gave a wrong value; 6 statements suspected)".to_owned(),
         step: 36,
@@ -31,7 +31,7 @@ fn screen() -> Screen {
         values: vec![
             value("most", "0", Some(30)),
             value("sum", "16", None),
-            Value { is_used: false, ..value("both", "16", None) },
+            ShownValue { is_used: false, ..value("both", "16", None) },
         ],
         does: vec!["calls f(1) = 2".to_owned()],
         tree: rows.clone(),
@@ -40,19 +40,19 @@ fn screen() -> Screen {
     })
 }
 
-fn drawn(screen: &mut Screen, (columns, lines): (u16, u16)) -> String {
+fn drawn(screen: &mut QuestionScreen, (columns, lines): (u16, u16)) -> String {
     let mut terminal = Terminal::new(TestBackend::new(columns, lines)).unwrap();
     terminal.draw(|frame| screen.draw(frame)).unwrap();
     let text = terminal.backend().to_string();
     text.lines().map(|line| line.trim_matches('"').trim_end()).collect::<Vec<_>>().join("\n")
 }
 
-fn press(screen: &mut Screen, code: KeyCode) -> Option<Action> {
+fn press(screen: &mut QuestionScreen, code: KeyCode) -> Option<KeyAction> {
     screen.event(&Event::Key(code.into()))
 }
 
-fn answer(text: &str) -> Action {
-    Action::Answer(text.to_owned())
+fn answer(text: &str) -> KeyAction {
+    KeyAction::Answer(text.to_owned())
 }
 
 #[test]
@@ -93,22 +93,22 @@ fn one_key_is_one_answer() {
 #[test]
 fn other_steps_are_looked_at_without_an_answer() {
     let mut screen = screen();
-    assert_eq!(press(&mut screen, KeyCode::Left), Some(Action::Look(35)));
-    assert_eq!(press(&mut screen, KeyCode::Right), Some(Action::Look(37)));
-    assert_eq!(press(&mut screen, KeyCode::Tab), Some(Action::Look(30)));
+    assert_eq!(press(&mut screen, KeyCode::Left), Some(KeyAction::Look(35)));
+    assert_eq!(press(&mut screen, KeyCode::Right), Some(KeyAction::Look(37)));
+    assert_eq!(press(&mut screen, KeyCode::Tab), Some(KeyAction::Look(30)));
     press(&mut screen, KeyCode::Down);
     assert_eq!(press(&mut screen, KeyCode::Tab), None, "it is an initial value");
-    assert_eq!(press(&mut screen, KeyCode::Char('r')), Some(Action::Return));
+    assert_eq!(press(&mut screen, KeyCode::Char('r')), Some(KeyAction::Return));
 }
 
-fn write(screen: &mut Screen, text: &str) {
+fn write(screen: &mut QuestionScreen, text: &str) {
     for letter in text.chars() {
         assert_eq!(press(screen, KeyCode::Char(letter)), None, "{letter} is typed");
     }
 }
 
-fn seek(text: &str) -> Action {
-    Action::Seek(text.to_owned())
+fn seek(text: &str) -> KeyAction {
+    KeyAction::Seek(text.to_owned())
 }
 
 #[test]
@@ -168,17 +168,17 @@ fn a_long_value_is_cut_in_the_pane_and_shown_in_full_with_its_origin() {
 #[test]
 fn the_tree_of_calls_and_loops_is_walked_through() {
     let mut screen = screen();
-    assert_eq!(press(&mut screen, KeyCode::Char('t')), Some(Action::Tree));
+    assert_eq!(press(&mut screen, KeyCode::Char('t')), Some(KeyAction::Tree));
     insta::assert_snapshot!(drawn(&mut screen, (60, 16)));
     press(&mut screen, KeyCode::Up);
-    assert_eq!(press(&mut screen, KeyCode::Char(' ')), Some(Action::Open(14)));
-    assert_eq!(press(&mut screen, KeyCode::Enter), Some(Action::Look(14)));
+    assert_eq!(press(&mut screen, KeyCode::Char(' ')), Some(KeyAction::Open(14)));
+    assert_eq!(press(&mut screen, KeyCode::Enter), Some(KeyAction::Look(14)));
     press(&mut screen, KeyCode::Char('t'));
     assert_eq!(press(&mut screen, KeyCode::Char(' ')), None, "a line has nothing in it");
     for _ in 0..9 {
         press(&mut screen, KeyCode::Up);
     }
-    assert_eq!(press(&mut screen, KeyCode::Enter), Some(Action::Look(1)), "the run begins with step 1");
+    assert_eq!(press(&mut screen, KeyCode::Enter), Some(KeyAction::Look(1)), "the run begins with step 1");
 }
 
 #[test]
@@ -187,7 +187,7 @@ fn a_terminal_that_becomes_too_small_says_so_until_it_grows() {
     let text = drawn(&mut screen, (40, 8));
     assert!(text.starts_with("The terminal is too small: at least 60\ncolumns and 16 lines. q quits."), "{text}");
     assert_eq!(press(&mut screen, KeyCode::Char('c')), None, "what cannot be seen is not answered");
-    assert_eq!(press(&mut screen, KeyCode::Char('q')), Some(Action::Quit));
+    assert_eq!(press(&mut screen, KeyCode::Char('q')), Some(KeyAction::Quit));
     drawn(&mut screen, (1, 1));
     assert!(drawn(&mut screen, (80, 24)).contains(">   13  line 13;"));
     assert_eq!(press(&mut screen, KeyCode::Char('c')), Some(answer("c")));
@@ -226,5 +226,5 @@ fn the_mouse_marks_a_value_and_scrolls_the_source() {
 #[test]
 fn control_c_leaves() {
     let key = KeyEvent::new(KeyCode::Char('c'), KeyModifiers::CONTROL);
-    assert_eq!(screen().event(&Event::Key(key)), Some(Action::Quit));
+    assert_eq!(screen().event(&Event::Key(key)), Some(KeyAction::Quit));
 }

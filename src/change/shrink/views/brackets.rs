@@ -1,13 +1,13 @@
 //! Brackets, quotes, and the items between commas, semicolons and line ends.
 
-use crate::shrink::removal::{Division, Node, Unit};
+use crate::shrink::removal::{RemovalNode, RemovalUnit, TextDivision};
 use std::ops::Range;
 
 /// A group has at most this many inner groups that are put in its place.
 const MAX_INNER: usize = 3;
 
 /// An open bracket, and what was seen inside it.
-struct Open {
+struct OpenBracket {
     /// Where the bracket stands; `None` outside of all.
     at: Option<usize>,
     /// The byte that closes it.
@@ -22,13 +22,13 @@ struct Open {
     comma: Option<usize>,
 }
 
-impl Open {
+impl OpenBracket {
     fn new(at: Option<usize>, close: u8, begin: usize) -> Self {
         Self { at, close, items: Vec::new(), begin, groups: Vec::new(), comma: None }
     }
 
     /// Ends the item before `end`.
-    fn end_item(&mut self, division: &mut Division, text: &[u8], end: usize) {
+    fn end_item(&mut self, division: &mut TextDivision, text: &[u8], end: usize) {
         let groups = std::mem::take(&mut self.groups);
         if self.begin < end {
             let bytes = self.begin..end;
@@ -38,7 +38,7 @@ impl Open {
                 _ => {
                     let is_ended = bytes.end - bytes.start > 1 && b",;\n".contains(&text[bytes.end - 1]);
                     let extras = insides(division, &groups, &(bytes.start..bytes.end - usize::from(is_ended)));
-                    division.add(Node { bytes, children: groups, extras })
+                    division.add(RemovalNode { bytes, children: groups, extras })
                 }
             };
             self.items.push(item);
@@ -52,16 +52,16 @@ impl Open {
 ///
 /// The extras of an item put the inside of one of its groups in its place. The extras of a group put a group of the same brackets inside it in its place, or remove the pair of brackets,
 /// everything inside, or a last item together with the comma before it.
-pub fn brackets(text: &[u8]) -> Division {
-    let mut division = Division::default();
-    let mut stack = vec![Open::new(None, 0, 0)];
+pub fn brackets(text: &[u8]) -> TextDivision {
+    let mut division = TextDivision::default();
+    let mut stack = vec![OpenBracket::new(None, 0, 0)];
     let mut at = 0;
     while let Some(byte) = text.get(at).copied() {
         let Some(top) = stack.last_mut() else { break };
         match byte {
-            b'(' => stack.push(Open::new(Some(at), b')', at + 1)),
-            b'[' => stack.push(Open::new(Some(at), b']', at + 1)),
-            b'{' => stack.push(Open::new(Some(at), b'}', at + 1)),
+            b'(' => stack.push(OpenBracket::new(Some(at), b')', at + 1)),
+            b'[' => stack.push(OpenBracket::new(Some(at), b']', at + 1)),
+            b'{' => stack.push(OpenBracket::new(Some(at), b'}', at + 1)),
             b')' | b']' | b'}' => close(&mut division, &mut stack, text, at),
             b'"' | b'\'' | b'`' => {
                 if let Some(end) = quoted(text, at) {
@@ -91,7 +91,7 @@ pub fn brackets(text: &[u8]) -> Division {
 }
 
 /// What to remove of an item, without its end, around the inside of one of its groups: the largest groups first.
-fn insides(division: &Division, groups: &[usize], item: &Range<usize>) -> Vec<Unit> {
+fn insides(division: &TextDivision, groups: &[usize], item: &Range<usize>) -> Vec<RemovalUnit> {
     let inside = |group: &usize| {
         let group = &division.nodes[*group].bytes;
         group.start + 1..group.end - 1
@@ -103,17 +103,17 @@ fn insides(division: &Division, groups: &[usize], item: &Range<usize>) -> Vec<Un
 }
 
 /// A group without items: its pair and its inside can be removed.
-fn pair(open: Range<usize>, close: Range<usize>) -> Node {
+fn pair(open: Range<usize>, close: Range<usize>) -> RemovalNode {
     let inside = open.end..close.start;
     let mut extras = vec![vec![open.clone(), close.clone()]];
     if !inside.is_empty() {
         extras.insert(0, vec![inside]);
     }
-    Node { bytes: open.start..close.end, children: Vec::new(), extras }
+    RemovalNode { bytes: open.start..close.end, children: Vec::new(), extras }
 }
 
 /// Closes the innermost bracket that the byte at `at` fits, if there is one; brackets inside it have no counterpart.
-fn close(division: &mut Division, stack: &mut Vec<Open>, text: &[u8], at: usize) {
+fn close(division: &mut TextDivision, stack: &mut Vec<OpenBracket>, text: &[u8], at: usize) {
     let byte = text[at];
     let Some(depth) = stack.iter().rposition(|open| open.at.is_some() && open.close == byte) else { return };
     while stack.len() > depth + 1 {
@@ -128,7 +128,7 @@ fn close(division: &mut Division, stack: &mut Vec<Open>, text: &[u8], at: usize)
         && division.nodes[*last].bytes.start == comma + 1
     {
         let last = comma..at;
-        group.extras.insert(0, Unit::from_iter(Some(last)));
+        group.extras.insert(0, RemovalUnit::from_iter(Some(last)));
     }
     group.children = open.items;
     let inner = same_inside(division, text, &group, text[begin]);
@@ -142,7 +142,7 @@ fn close(division: &mut Division, stack: &mut Vec<Open>, text: &[u8], at: usize)
 
 /// The largest groups inside a node that begin with this bracket, and lie in no other such group; at most
 /// [`MAX_INNER`].
-fn same_inside(division: &Division, text: &[u8], node: &Node, bracket: u8) -> Vec<Range<usize>> {
+fn same_inside(division: &TextDivision, text: &[u8], node: &RemovalNode, bracket: u8) -> Vec<Range<usize>> {
     let mut found: Vec<Range<usize>> = Vec::new();
     let mut open = node.children.clone();
     while let Some(index) = open.pop() {
@@ -159,7 +159,7 @@ fn same_inside(division: &Division, text: &[u8], node: &Node, bracket: u8) -> Ve
 }
 
 /// Gives what was seen inside an open bracket to the one around it.
-fn splice(stack: &mut Vec<Open>) {
+fn splice(stack: &mut Vec<OpenBracket>) {
     let Some(open) = stack.pop() else { return };
     if let Some(outer) = stack.last_mut() {
         outer.groups.extend(open.items);

@@ -1,6 +1,6 @@
 //! Blank-line blocks, lines with the deeper lines below them, and single lines.
 
-use crate::shrink::removal::{Division, Node};
+use crate::shrink::removal::{RemovalNode, TextDivision};
 use std::ops::Range;
 
 /// The pieces that each end with `end`; the last one may lack it.
@@ -17,13 +17,13 @@ pub fn pieces(text: &[u8], end: u8) -> Vec<Range<usize>> {
 /// A line with deeper lines below it is a node with the line and them as children, and so is the line after them if it
 /// begins with a closing bracket or tag; blank lines divide the outermost
 /// nodes into blocks.
-pub fn lines(text: &[u8]) -> Division {
-    let mut division = Division::default();
+pub fn lines(text: &[u8]) -> TextDivision {
+    let mut division = TextDivision::default();
     let lines = pieces(text, b'\n');
     let depths: Vec<Option<usize>> = lines.iter().map(|line| depth(&text[line.clone()])).collect();
     let is_closing = |line: &Range<usize>| is_closing(&text[line.clone()]);
     let outermost = nested(&mut division, &lines, &depths, &is_closing);
-    let is_blank = |node: &usize, division: &Division| {
+    let is_blank = |node: &usize, division: &TextDivision| {
         text[division.nodes[*node].bytes.clone()].iter().all(u8::is_ascii_whitespace)
     };
     let mut blocks: Vec<Vec<usize>> = vec![Vec::new()];
@@ -45,7 +45,7 @@ pub fn lines(text: &[u8]) -> Division {
             [only] => only,
             [first, .., last] => {
                 let bytes = division.nodes[first].bytes.start..division.nodes[last].bytes.end;
-                division.add(Node { bytes, children: block, extras: Vec::new() })
+                division.add(RemovalNode { bytes, children: block, extras: Vec::new() })
             }
             [] => continue,
         };
@@ -68,7 +68,7 @@ fn is_closing(line: &[u8]) -> bool {
 
 /// The nodes of these lines; returns the outermost ones.
 fn nested(
-    division: &mut Division,
+    division: &mut TextDivision,
     lines: &[Range<usize>],
     depths: &[Option<usize>],
     is_closing: &dyn Fn(&Range<usize>) -> bool,
@@ -79,12 +79,12 @@ fn nested(
         line: usize,
         below: Vec<usize>,
     }
-    fn close(division: &mut Division, open: Open, lines: &[Range<usize>]) -> usize {
-        let line = division.add(Node::leaf(lines[open.line].clone()));
+    fn close(division: &mut TextDivision, open: Open, lines: &[Range<usize>]) -> usize {
+        let line = division.add(RemovalNode::leaf(lines[open.line].clone()));
         let Some(last) = open.below.last() else { return line };
         let bytes = lines[open.line].start..division.nodes[*last].bytes.end;
         let children = [line].into_iter().chain(open.below).collect();
-        division.add(Node { bytes, children, extras: Vec::new() })
+        division.add(RemovalNode { bytes, children, extras: Vec::new() })
     }
     let mut outermost = Vec::new();
     let mut stack: Vec<Open> = Vec::new();
@@ -101,14 +101,14 @@ fn nested(
                 let node = close(division, open, lines);
                 put(&mut stack, &mut outermost, node);
             }
-            let node = division.add(Node::leaf(lines[line].clone()));
+            let node = division.add(RemovalNode::leaf(lines[line].clone()));
             put(&mut stack, &mut outermost, node);
             continue;
         };
         while stack.last().is_some_and(|open| open.depth >= depth) {
             let Some(mut open) = stack.pop() else { break };
             if open.depth == depth && !open.below.is_empty() && is_closing(&lines[line]) {
-                let last = division.add(Node::leaf(lines[line].clone()));
+                let last = division.add(RemovalNode::leaf(lines[line].clone()));
                 open.below.push(last);
                 let node = close(division, open, lines);
                 put(&mut stack, &mut outermost, node);

@@ -1,7 +1,7 @@
 //! The nodes of a syntax tree.
 
-use crate::shrink::removal::{Division, Node, Unit};
-use crate::syntax::{Language, NodeId, Tree};
+use crate::shrink::removal::{RemovalNode, RemovalUnit, TextDivision};
+use crate::syntax::{Language, NodeId, SyntaxTree};
 
 /// For each node, at most this many inner nodes are tried in its place.
 const MAX_REPLACEMENTS: usize = 4;
@@ -12,9 +12,9 @@ const MAX_REPLACEMENTS: usize = 4;
 /// the largest first.
 ///
 /// Source: the replacement of a node by a descendant of the same kind is that of Perses (Sun et al. 2018).
-pub fn nodes(language: &Language, text: &[u8]) -> Option<Division> {
+pub fn nodes(language: &Language, text: &[u8]) -> Option<TextDivision> {
     let tree = language.parse(text)?;
-    let mut division = Division::default();
+    let mut division = TextDivision::default();
     let mut indices = vec![0; tree.nodes().len()];
     // Children have higher numbers than their parents.
     for id in (0..tree.nodes().len()).rev() {
@@ -23,14 +23,14 @@ pub fn nodes(language: &Language, text: &[u8]) -> Option<Division> {
         let children = tree.children(id).filter(|child| !tree.node(*child).bytes.is_empty());
         let children: Vec<usize> = children.map(|child| indices[child.index()]).collect();
         let extras = if node.is_leaf { Vec::new() } else { replacements(&tree, id) };
-        indices[id.index()] = division.add(Node { bytes: node.bytes.clone(), children, extras });
+        indices[id.index()] = division.add(RemovalNode { bytes: node.bytes.clone(), children, extras });
     }
     division.roots = vec![indices[tree.root().index()]];
     Some(division)
 }
 
 /// What to remove around inner nodes.
-fn replacements(tree: &Tree, id: NodeId) -> Vec<Unit> {
+fn replacements(tree: &SyntaxTree, id: NodeId) -> Vec<RemovalUnit> {
     let outer = tree.node(id);
     let same = tree.descendants(id).filter(|inner| *inner != id && tree.node(*inner).kind == outer.kind);
     let same = same.take(MAX_REPLACEMENTS / 2);

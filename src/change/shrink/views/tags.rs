@@ -1,6 +1,6 @@
 //! Elements of HTML and XML: an opening tag, the content, and the closing tag.
 
-use crate::shrink::removal::{Division, Node};
+use crate::shrink::removal::{RemovalNode, TextDivision};
 use std::ops::Range;
 
 /// A tag: `<name ...>`, `</name>`, or another thing in angle brackets.
@@ -13,7 +13,7 @@ struct Tag<'t> {
 }
 
 /// An element that is not closed yet.
-struct Open<'t> {
+struct OpenElement<'t> {
     tag: Tag<'t>,
     content: Vec<usize>,
 }
@@ -21,18 +21,18 @@ struct Open<'t> {
 /// The elements; `None` if there is no closing tag. An opening tag without its counterpart stands by itself.
 ///
 /// An extra of an element removes its two tags.
-pub fn tags(text: &[u8]) -> Option<Division> {
+pub fn tags(text: &[u8]) -> Option<TextDivision> {
     let tags = find(text);
     if !tags.iter().any(|tag| tag.is_closing) {
         return None;
     }
-    let mut division = Division::default();
+    let mut division = TextDivision::default();
     let mut outermost: Vec<usize> = Vec::new();
-    let mut stack: Vec<Open<'_>> = Vec::new();
+    let mut stack: Vec<OpenElement<'_>> = Vec::new();
     let mut at = 0;
     for tag in tags {
         if at < tag.bytes.start {
-            let between = division.add(Node::leaf(at..tag.bytes.start));
+            let between = division.add(RemovalNode::leaf(at..tag.bytes.start));
             put(&mut stack, &mut outermost, between);
         }
         at = tag.bytes.end;
@@ -40,7 +40,7 @@ pub fn tags(text: &[u8]) -> Option<Division> {
             let node = tag_node(&mut division, text, &tag);
             put(&mut stack, &mut outermost, node);
         } else if !tag.is_closing {
-            stack.push(Open { tag, content: Vec::new() });
+            stack.push(OpenElement { tag, content: Vec::new() });
         } else if let Some(depth) = stack.iter().rposition(|open| open.tag.name == tag.name) {
             while stack.len() > depth + 1 {
                 splice(&mut division, text, &mut stack, &mut outermost);
@@ -48,13 +48,13 @@ pub fn tags(text: &[u8]) -> Option<Division> {
             let Some(open) = stack.pop() else { break };
             let bytes = open.tag.bytes.start..tag.bytes.end;
             let first = tag_node(&mut division, text, &open.tag);
-            let last = division.add(Node::leaf(tag.bytes.clone()));
+            let last = division.add(RemovalNode::leaf(tag.bytes.clone()));
             let children = [first].into_iter().chain(open.content).chain([last]).collect();
             let extras = vec![vec![open.tag.bytes.clone(), tag.bytes.clone()]];
-            let node = division.add(Node { bytes, children, extras });
+            let node = division.add(RemovalNode { bytes, children, extras });
             put(&mut stack, &mut outermost, node);
         } else {
-            let node = division.add(Node::leaf(tag.bytes.clone()));
+            let node = division.add(RemovalNode::leaf(tag.bytes.clone()));
             put(&mut stack, &mut outermost, node);
         }
     }
@@ -62,13 +62,13 @@ pub fn tags(text: &[u8]) -> Option<Division> {
         splice(&mut division, text, &mut stack, &mut outermost);
     }
     if at < text.len() {
-        outermost.push(division.add(Node::leaf(at..text.len())));
+        outermost.push(division.add(RemovalNode::leaf(at..text.len())));
     }
     division.roots = outermost;
     Some(division)
 }
 
-fn put(stack: &mut [Open<'_>], outermost: &mut Vec<usize>, node: usize) {
+fn put(stack: &mut [OpenElement<'_>], outermost: &mut Vec<usize>, node: usize) {
     match stack.last_mut() {
         Some(open) => open.content.push(node),
         None => outermost.push(node),
@@ -76,7 +76,7 @@ fn put(stack: &mut [Open<'_>], outermost: &mut Vec<usize>, node: usize) {
 }
 
 /// Makes the innermost open tag one that stands by itself.
-fn splice(division: &mut Division, text: &[u8], stack: &mut Vec<Open<'_>>, outermost: &mut Vec<usize>) {
+fn splice(division: &mut TextDivision, text: &[u8], stack: &mut Vec<OpenElement<'_>>, outermost: &mut Vec<usize>) {
     let Some(open) = stack.pop() else { return };
     let tag = tag_node(division, text, &open.tag);
     for node in [tag].into_iter().chain(open.content) {
@@ -85,7 +85,7 @@ fn splice(division: &mut Division, text: &[u8], stack: &mut Vec<Open<'_>>, outer
 }
 
 /// An opening tag with its attributes as children.
-fn tag_node(division: &mut Division, text: &[u8], tag: &Tag<'_>) -> usize {
+fn tag_node(division: &mut TextDivision, text: &[u8], tag: &Tag<'_>) -> usize {
     let mut children = Vec::new();
     let end = tag.bytes.end - 1;
     let mut at = tag.bytes.start + 1 + tag.name.len();
@@ -100,10 +100,10 @@ fn tag_node(division: &mut Division, text: &[u8], tag: &Tag<'_>) -> usize {
             }
             next += 1;
         }
-        children.push(division.add(Node::leaf(at..next)));
+        children.push(division.add(RemovalNode::leaf(at..next)));
         at = next;
     }
-    division.add(Node { bytes: tag.bytes.clone(), children, extras: Vec::new() })
+    division.add(RemovalNode { bytes: tag.bytes.clone(), children, extras: Vec::new() })
 }
 
 /// The tags of a text, in order.

@@ -189,7 +189,10 @@ fn a_word_that_the_parser_is_not_shown_is_a_leaf_of_what_it_stands_before() {
 fn of_two_patterns_for_a_node_the_later_one_gives_the_class() {
     let tree = Language::named("c").unwrap().parse(b"TABLE(a, 1);\nvoid f(void) { g(); }\n").unwrap();
     let calls: Vec<_> = tree.units().filter(|(id, _)| tree.node(*id).kind == "expression_statement").collect();
-    assert_eq!(calls.iter().map(|(_, class)| *class).collect::<Vec<_>>(), [Class::Declaration, Class::Statement]);
+    assert_eq!(
+        calls.iter().map(|(_, class)| *class).collect::<Vec<_>>(),
+        [UnitClass::Declaration, UnitClass::Statement]
+    );
 }
 
 proptest! {

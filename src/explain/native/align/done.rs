@@ -4,23 +4,27 @@ use std::collections::HashMap;
 use std::fmt::Write as _;
 use std::sync::Arc;
 
-use crate::align::statements::{Done, Function, NO_EFFECT};
-use idd_trace::instrument::instruction::{Instruction, Op, Value, ValueId};
-use idd_trace::instrument::statement::Statement;
-use idd_trace::native::shape::Shape;
+use crate::align::statements::{NO_EFFECT, StatementEffect, VersionFunction};
+use idd_trace::instrument::instruction::{Instruction, Op, OperandValue, ValueId};
+use idd_trace::instrument::statement::FunctionStatement;
+use idd_trace::native::shape::FunctionShape;
 
 /// What a function does.
-pub fn function(shape: &Shape) -> Function {
+pub fn function(shape: &FunctionShape) -> VersionFunction {
     let names = names(shape);
-    let done = |(number, statement): (usize, &Statement)| {
+    let done = |(number, statement): (usize, &FunctionStatement)| {
         done(shape, statement, &names, if number == 0 { "entry" } else { NO_EFFECT })
     };
     let statements = shape.statements.iter().enumerate().map(done).collect();
-    Function { file: Arc::clone(&shape.map.module.source), name: Arc::clone(&shape.body.function.name), statements }
+    VersionFunction {
+        file: Arc::clone(&shape.map.module.source),
+        name: Arc::clone(&shape.body.function.name),
+        statements,
+    }
 }
 
 /// The names of the variables of a function.
-fn names(shape: &Shape) -> HashMap<ValueId, Arc<str>> {
+fn names(shape: &FunctionShape) -> HashMap<ValueId, Arc<str>> {
     let debug = shape.debug();
     let declarations = shape.body.function.declarations.iter();
     declarations
@@ -31,13 +35,18 @@ fn names(shape: &Shape) -> HashMap<ValueId, Arc<str>> {
 /// All that a statement does, with constants, in words that are the same in both versions.
 ///
 /// Cost: looks at each declaration of the function.
-pub fn exactly(shape: &Shape, statement: u32) -> Option<String> {
+pub fn exactly(shape: &FunctionShape, statement: u32) -> Option<String> {
     let statement = shape.statements.get(statement as usize)?;
     Some(done(shape, statement, &names(shape), NO_EFFECT).exactly)
 }
 
-fn done(shape: &Shape, statement: &Statement, names: &HashMap<ValueId, Arc<str>>, effect: &str) -> Done {
-    let mut done = Done { exactly: String::new(), roughly: String::new(), effect: effect.to_owned() };
+fn done(
+    shape: &FunctionShape,
+    statement: &FunctionStatement,
+    names: &HashMap<ValueId, Arc<str>>,
+    effect: &str,
+) -> StatementEffect {
+    let mut done = StatementEffect { exactly: String::new(), roughly: String::new(), effect: effect.to_owned() };
     let block = shape.body.function.block(statement.block);
     for instruction in &block.instructions[statement.first..statement.end] {
         add(&mut done, instruction, names);
@@ -45,7 +54,7 @@ fn done(shape: &Shape, statement: &Statement, names: &HashMap<ValueId, Arc<str>>
     done
 }
 
-fn add(done: &mut Done, instruction: &Instruction, names: &HashMap<ValueId, Arc<str>>) {
+fn add(done: &mut StatementEffect, instruction: &Instruction, names: &HashMap<ValueId, Arc<str>>) {
     let op = match &instruction.op {
         Op::Binary(op, _) => op.name().to_owned(),
         Op::Cast(op) => op.name().to_owned(),
@@ -69,20 +78,20 @@ fn add(done: &mut Done, instruction: &Instruction, names: &HashMap<ValueId, Arc<
     write!(done.exactly, "{op}").expect("a string takes all");
     for operand in &instruction.operands {
         match &operand.value {
-            Value::Local(id) => {
+            OperandValue::Local(id) => {
                 if let Some(name) = names.get(id) {
                     write!(done.roughly, " {name}").expect("a string takes all");
                     write!(done.exactly, " {name}").expect("a string takes all");
                 }
             }
-            Value::Global(name) => {
+            OperandValue::Global(name) => {
                 // Constants are numbered in the order of the text.
                 let name = if name.starts_with(".str") { "text" } else { name };
                 write!(done.roughly, " @{name}").expect("a string takes all");
                 write!(done.exactly, " @{name}").expect("a string takes all");
             }
-            Value::Int(number) => write!(done.exactly, " {number}").expect("a string takes all"),
-            Value::Constant(text) => write!(done.exactly, " {text}").expect("a string takes all"),
+            OperandValue::Int(number) => write!(done.exactly, " {number}").expect("a string takes all"),
+            OperandValue::Constant(text) => write!(done.exactly, " {text}").expect("a string takes all"),
         }
     }
     done.roughly.push(';');
@@ -90,8 +99,8 @@ fn add(done: &mut Done, instruction: &Instruction, names: &HashMap<ValueId, Arc<
     let target = || {
         let to = instruction.operands.get(1).map(|operand| &operand.value);
         match to {
-            Some(Value::Local(id)) => names.get(id).map(ToString::to_string).unwrap_or_default(),
-            Some(Value::Global(name)) => format!("@{name}"),
+            Some(OperandValue::Local(id)) => names.get(id).map(ToString::to_string).unwrap_or_default(),
+            Some(OperandValue::Global(name)) => format!("@{name}"),
             _ => String::new(),
         }
     };

@@ -7,70 +7,70 @@
 use std::collections::{BTreeMap, HashMap};
 
 use crate::align::Alignment;
-use crate::align::way::Way;
-use idd_trace::native::heap::Block;
-use idd_trace::native::machine::Machine;
+use crate::align::way::AccessPath;
+use idd_trace::native::heap::HeapBlock;
+use idd_trace::native::machine::NativeMachine;
 use idd_trace::native::object::View;
 use idd_trace::step::Step;
 
 /// One of the two runs at a point.
 #[derive(Clone, Copy)]
-pub struct Side<'s> {
+pub struct RunSide<'s> {
     /// The process.
-    pub machine: &'s Machine,
+    pub machine: &'s NativeMachine,
 }
 
-impl<'s> Side<'s> {
+impl<'s> RunSide<'s> {
     /// What is needed to read it.
     pub fn view(self) -> View<'s> {
         View::without_words(self.machine)
     }
 
     /// The block that an address is in, if it was not freed.
-    pub fn live(self, address: u64) -> Option<Block> {
+    pub fn live(self, address: u64) -> Option<HeapBlock> {
         self.machine.heap.find(address).filter(|block| block.freed.is_none())
     }
 
     /// The block that such a step made at an address, if it is still there.
-    fn same(self, (address, made): (u64, Step)) -> Option<Block> {
+    fn same(self, (address, made): (u64, Step)) -> Option<HeapBlock> {
         self.live(address).filter(|block| (block.address, block.made) == (address, made))
     }
 }
 
 /// An object that pointers lead to, by its address: a block of the heap, a global variable, a variable of a frame.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub struct Object(pub u64);
+pub struct PointedObject(pub u64);
 
 /// Objects of the failing run and their counterparts.
-pub struct Objects {
-    to_theirs: HashMap<Object, Object>,
-    to_ours: HashMap<Object, Object>,
+pub struct PairedObjects {
+    to_theirs: HashMap<PointedObject, PointedObject>,
+    to_ours: HashMap<PointedObject, PointedObject>,
 }
 
-impl Objects {
+impl PairedObjects {
     /// Begins with the blocks that steps which correspond made, and those that were matched at later points.
     ///
     /// Cost: linear in the blocks of both heaps.
-    pub fn new((ours, theirs): (Side<'_>, Side<'_>), alignment: &Alignment, layouts: &Layouts) -> Self {
+    pub fn new((ours, theirs): (RunSide<'_>, RunSide<'_>), alignment: &Alignment, layouts: &BlockLayouts) -> Self {
         let mut objects = Self { to_theirs: HashMap::new(), to_ours: HashMap::new() };
         let made = theirs.machine.heap.blocks().map(|block| ((block.made, block.nth), block.address));
         let mut made: HashMap<(Step, u32), u64> = made.collect();
         for block in ours.machine.heap.blocks() {
             let same = alignment.reference(block.made).and_then(|step| made.remove(&(step, block.nth)));
             if let Some(same) = same {
-                objects.pair(Object(block.address), Object(same));
+                objects.pair(PointedObject(block.address), PointedObject(same));
             }
         }
         for (block, layout) in &layouts.0 {
             if let (Some(block), Some(other)) = (ours.same(*block), theirs.same(layout.other)) {
-                objects.pair(Object(block.address), Object(other.address));
+                objects.pair(PointedObject(block.address), PointedObject(other.address));
             }
         }
         objects
     }
 
     /// Matches two objects unless one of them has another counterpart already; returns whether they are the same now.
-    pub fn pair(&mut self, ours: Object, theirs: Object) -> bool {
+    pub fn pair(&mut self, ours: PointedObject, theirs: PointedObject) -> bool {
         match (self.to_theirs.get(&ours), self.to_ours.get(&theirs)) {
             (None, None) => {
                 self.to_theirs.insert(ours, theirs);
@@ -82,12 +82,12 @@ impl Objects {
     }
 
     /// The counterpart of an object of the failing run.
-    pub fn theirs(&self, ours: Object) -> Option<Object> {
+    pub fn theirs(&self, ours: PointedObject) -> Option<PointedObject> {
         self.to_theirs.get(&ours).copied()
     }
 
     /// The counterpart of an object of the reference.
-    pub fn ours(&self, theirs: Object) -> Option<Object> {
+    pub fn ours(&self, theirs: PointedObject) -> Option<PointedObject> {
         self.to_ours.get(&theirs).copied()
     }
 }
@@ -95,20 +95,20 @@ impl Objects {
 /// Blocks of the heap, by their addresses and the steps that made them, and how they are divided: learned where they are reached along pointers, and
 /// used where only a value that waits for a call leads to them, so that nothing that a point can see does.
 #[derive(Debug, Clone, Default)]
-pub struct Layouts(BTreeMap<(u64, Step), Layout>);
+pub struct BlockLayouts(BTreeMap<(u64, Step), BlockLayout>);
 
 /// A block that was reached.
 #[derive(Debug, Clone)]
-pub struct Layout {
+pub struct BlockLayout {
     /// Its counterpart.
     other: (u64, Step),
     /// By their places in it.
-    pub parts: BTreeMap<u64, Part>,
+    pub parts: BTreeMap<u64, ReachedPart>,
 }
 
 /// A part of a block that was reached.
 #[derive(Debug, Clone)]
-pub struct Part {
+pub struct ReachedPart {
     /// Its place in the block of the reference.
     pub their_offset: u64,
     /// Its bytes.
@@ -116,26 +116,26 @@ pub struct Part {
     /// Whether it is a pointer.
     pub is_pointer: bool,
     /// The way to it.
-    pub way: Way,
+    pub way: AccessPath,
 }
 
-impl Layouts {
+impl BlockLayouts {
     /// Whether it is known how a block is divided.
-    pub fn has(&self, block: &Block) -> bool {
+    pub fn has(&self, block: &HeapBlock) -> bool {
         self.0.contains_key(&(block.address, block.made))
     }
 
     /// Notes a part of two blocks, which correspond.
-    pub fn learn(&mut self, (block, other): (&Block, &Block), offset: u64, part: Part) {
-        let new = || Layout { other: (other.address, other.made), parts: BTreeMap::new() };
+    pub fn learn(&mut self, (block, other): (&HeapBlock, &HeapBlock), offset: u64, part: ReachedPart) {
+        let new = || BlockLayout { other: (other.address, other.made), parts: BTreeMap::new() };
         self.0.entry((block.address, block.made)).or_insert_with(new).parts.insert(offset, part);
     }
 
     /// The blocks that are there in both runs, with their counterparts.
     pub fn present<'l>(
         &'l self,
-        (ours, theirs): (Side<'l>, Side<'l>),
-    ) -> impl Iterator<Item = (Block, Block, &'l Layout)> {
+        (ours, theirs): (RunSide<'l>, RunSide<'l>),
+    ) -> impl Iterator<Item = (HeapBlock, HeapBlock, &'l BlockLayout)> {
         self.0.iter().filter_map(move |(block, layout)| Some((ours.same(*block)?, theirs.same(layout.other)?, layout)))
     }
 }

@@ -12,18 +12,18 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use crate::align::Alignment;
-use crate::align::way::Way;
-use crate::native::align::objects::{Layouts, Object, Objects, Part, Side};
+use crate::align::way::AccessPath;
+use crate::native::align::objects::{BlockLayouts, PairedObjects, PointedObject, ReachedPart, RunSide};
 use crate::native::align::state::slots::Slots;
-use crate::native::shown;
 use crate::native::unions::Union;
+use crate::native::value_texts;
 use idd_trace::instrument::debug::{Debug, SourceType};
 use idd_trace::instrument::instruction::MetadataId;
 use idd_trace::instrument::module::Module;
 use idd_trace::instrument::types::Type;
-use idd_trace::native::frame::Frame;
-use idd_trace::native::heap::Block;
-use idd_trace::native::object::Place;
+use idd_trace::native::frame::NativeFrame;
+use idd_trace::native::heap::HeapBlock;
+use idd_trace::native::object::VariablePlace;
 use idd_trace::native::value;
 use idd_trace::place;
 use idd_trace::step::Step;
@@ -71,15 +71,15 @@ pub struct Cell {
 }
 
 /// A part of both runs that is yet to be walked.
-struct Pair<'s> {
+struct PartPair<'s> {
     ours: (u64, Debug<'s>, MetadataId),
     theirs: (u64, Debug<'s>, MetadataId),
-    way: Way,
+    way: AccessPath,
     depth: u32,
 }
 
 /// Two values that are yet to be compared.
-struct Leaf<'s> {
+struct ValuePair<'s> {
     addresses: (u64, u64),
     length: u64,
     is_pointer: bool,
@@ -88,15 +88,15 @@ struct Leaf<'s> {
     types: Option<((Debug<'s>, MetadataId), (Debug<'s>, MetadataId))>,
     /// The union that it begins.
     union: Option<Rc<Union>>,
-    way: Way,
+    way: AccessPath,
 }
 
 /// A block that only the reference has a way to.
-struct Hidden<'s> {
-    blocks: (Block, Block),
+struct HiddenBlock<'s> {
+    blocks: (HeapBlock, HeapBlock),
     offset: u64,
     to: Option<((Debug<'s>, MetadataId), (Debug<'s>, MetadataId))>,
-    way: Way,
+    way: AccessPath,
     depth: u32,
 }
 
@@ -131,15 +131,15 @@ impl Types {
 
 /// What is learned at one point, and used at others.
 #[derive(Default)]
-pub struct Known {
-    layouts: Layouts,
+pub struct LearnedState {
+    layouts: BlockLayouts,
     types: Types,
     /// Whether each element is compared by itself, so that a test can see that nothing is lost otherwise.
     #[cfg(test)]
     is_thorough: bool,
 }
 
-impl Known {
+impl LearnedState {
     #[cfg(test)]
     fn is_thorough(&self) -> bool {
         self.is_thorough
@@ -152,17 +152,17 @@ impl Known {
     }
 }
 
-struct Walk<'s> {
+struct StateWalk<'s> {
     types: &'s mut Types,
-    layouts: &'s mut Layouts,
+    layouts: &'s mut BlockLayouts,
     alignment: &'s Alignment,
     is_thorough: bool,
-    sides: (Side<'s>, Side<'s>),
+    sides: (RunSide<'s>, RunSide<'s>),
     slots: (Slots<'s>, Slots<'s>),
-    objects: Objects,
-    queue: VecDeque<Pair<'s>>,
-    hidden: VecDeque<Hidden<'s>>,
-    leaves: Vec<Leaf<'s>>,
+    objects: PairedObjects,
+    queue: VecDeque<PartPair<'s>>,
+    hidden: VecDeque<HiddenBlock<'s>>,
+    leaves: Vec<ValuePair<'s>>,
     /// Blocks of the failing run, by address.
     walked: HashSet<u64>,
 }
@@ -172,11 +172,16 @@ struct Walk<'s> {
 /// Cost: one visit to each variable that both have; at most 4 million.
 ///
 /// `known` is what was learned at other points of the same runs.
-pub fn faulty(failing: Side<'_>, reference: Side<'_>, alignment: &Alignment, known: &mut Known) -> Vec<Cell> {
+pub fn faulty(
+    failing: RunSide<'_>,
+    reference: RunSide<'_>,
+    alignment: &Alignment,
+    known: &mut LearnedState,
+) -> Vec<Cell> {
     let is_thorough = known.is_thorough();
-    let Known { layouts, types, .. } = known;
-    let objects = Objects::new((failing, reference), alignment, layouts);
-    let mut walk = Walk {
+    let LearnedState { layouts, types, .. } = known;
+    let objects = PairedObjects::new((failing, reference), alignment, layouts);
+    let mut walk = StateWalk {
         types,
         layouts,
         alignment,
@@ -194,7 +199,7 @@ pub fn faulty(failing: Side<'_>, reference: Side<'_>, alignment: &Alignment, kno
     while walk.leaves.len() < MAX_CELLS {
         if let Some(pair) = walk.queue.pop_front() {
             walk.part(pair);
-        } else if let Some(Hidden { blocks, offset, to, way, depth }) = walk.hidden.pop_front() {
+        } else if let Some(HiddenBlock { blocks, offset, to, way, depth }) = walk.hidden.pop_front() {
             walk.block(blocks, offset, to, (&way, depth));
         } else {
             break;
@@ -211,7 +216,7 @@ pub fn faulty(failing: Side<'_>, reference: Side<'_>, alignment: &Alignment, kno
         .collect()
 }
 
-impl<'s> Walk<'s> {
+impl<'s> StateWalk<'s> {
     fn globals(&mut self) {
         let (ours, theirs) = self.sides;
         let mut by_name: HashMap<(Arc<str>, Arc<str>), VecDeque<_>> = HashMap::new();
@@ -219,33 +224,33 @@ impl<'s> Walk<'s> {
             let key = (Arc::clone(&global.map.module.source), Arc::clone(&global.name));
             by_name.entry(key).or_default().push_back(global);
         }
-        let mut constants: HashMap<Vec<u8>, Object> = HashMap::new();
-        let content = |side: Side<'_>, address: u64, size: u64| {
+        let mut constants: HashMap<Vec<u8>, PointedObject> = HashMap::new();
+        let content = |side: RunSide<'_>, address: u64, size: u64| {
             side.machine.memory.bytes(address, usize::try_from(size.min(MAX_ELEMENTS)).unwrap_or(0))
         };
         for global in theirs.machine.globals.iter().filter(|global| !global.is_named) {
             if let Some(bytes) = content(theirs, global.address, global.size) {
-                constants.entry(bytes).or_insert(Object(global.address));
+                constants.entry(bytes).or_insert(PointedObject(global.address));
             }
         }
         for global in ours.machine.globals.iter() {
             if !global.is_named {
                 let same = content(ours, global.address, global.size).and_then(|bytes| constants.remove(&bytes));
                 if let Some(same) = same {
-                    self.objects.pair(Object(global.address), same);
+                    self.objects.pair(PointedObject(global.address), same);
                 }
                 continue;
             }
             let key = (Arc::clone(&global.map.module.source), Arc::clone(&global.name));
             let Some(other) = by_name.get_mut(&key).and_then(VecDeque::pop_front) else { continue };
-            if !self.objects.pair(Object(global.address), Object(other.address)) {
+            if !self.objects.pair(PointedObject(global.address), PointedObject(other.address)) {
                 continue;
             }
             let (Some(ty), Some(other_ty)) = (global.ty, other.ty) else { continue };
-            self.queue.push_back(Pair {
+            self.queue.push_back(PartPair {
                 ours: (global.address, Debug::new(&global.map.module, &global.map.text), ty),
                 theirs: (other.address, Debug::new(&other.map.module, &other.map.text), other_ty),
-                way: Way::begin(&*global.name),
+                way: AccessPath::begin(&*global.name),
                 depth: 0,
             });
         }
@@ -261,7 +266,7 @@ impl<'s> Walk<'s> {
             let Some(other) = ahead.find(|other| other.base() == frame.base()) else { continue };
             others = ahead;
             let name = frame.shape.name();
-            let mut by_name: HashMap<Arc<str>, VecDeque<Place<'s>>> = HashMap::new();
+            let mut by_name: HashMap<Arc<str>, VecDeque<VariablePlace<'s>>> = HashMap::new();
             for place in theirs.view().locals(other) {
                 by_name.entry(Arc::clone(&place.name)).or_default().push_back(place);
             }
@@ -270,15 +275,15 @@ impl<'s> Walk<'s> {
                 if place.address == 0 || same.address == 0 {
                     continue;
                 }
-                if !self.objects.pair(Object(place.address), Object(same.address)) {
+                if !self.objects.pair(PointedObject(place.address), PointedObject(same.address)) {
                     continue;
                 }
                 let (Some(ty), Some(other_ty)) = (place.ty, same.ty) else { continue };
                 let way = if depth + 1 == n { place.name.to_string() } else { format!("{name}.{}", place.name) };
-                self.queue.push_back(Pair {
+                self.queue.push_back(PartPair {
                     ours: (place.address, place.debug, ty),
                     theirs: (same.address, same.debug, other_ty),
-                    way: Way::begin(way),
+                    way: AccessPath::begin(way),
                     depth: 0,
                 });
             }
@@ -287,8 +292,8 @@ impl<'s> Walk<'s> {
     }
 
     /// What a function with several `return`s is about to return: the compiler keeps it in a slot of this name.
-    fn returned(&mut self, (frame, other_frame): (&'s Frame, &'s Frame), name: Option<&str>) {
-        let slot = |frame: &Frame| {
+    fn returned(&mut self, (frame, other_frame): (&'s NativeFrame, &'s NativeFrame), name: Option<&str>) {
+        let slot = |frame: &NativeFrame| {
             let body = &frame.shape.body;
             let (id, ty) = body.segments.slots.iter().find(|(id, _)| body.function.written(*id) == "%retval")?;
             let slot = frame.shape.slots.iter().find(|slot| slot.id == *id)?;
@@ -298,21 +303,21 @@ impl<'s> Walk<'s> {
         let (Some((address, length, ty)), Some((other, _, other_ty))) = (slot(frame), slot(other_frame)) else {
             return;
         };
-        if ty != other_ty || length > 8 || !self.objects.pair(Object(address), Object(other)) {
+        if ty != other_ty || length > 8 || !self.objects.pair(PointedObject(address), PointedObject(other)) {
             return;
         }
-        let way = Way::begin(match name {
+        let way = AccessPath::begin(match name {
             Some(name) => format!("the value that {name} returns"),
             None => "the returned value".to_owned(),
         });
         let is_pointer = ty == Type::Ptr;
         let float = [(Type::Double, 8), (Type::Float, 4)].contains(&(ty, length));
-        let result = |frame: &'s Frame| {
+        let result = |frame: &'s NativeFrame| {
             let debug = frame.shape.debug();
             Some((debug, debug.result(frame.shape.body.function.subprogram?)?))
         };
         let types = result(frame).zip(result(other_frame));
-        self.leaves.push(Leaf {
+        self.leaves.push(ValuePair {
             addresses: (address, other),
             length,
             is_pointer,
@@ -323,8 +328,8 @@ impl<'s> Walk<'s> {
         });
     }
 
-    fn part(&mut self, pair: Pair<'s>) {
-        let Pair { ours: (at, debug, ty), theirs: (their_at, other_debug, other_ty), way, depth } = pair;
+    fn part(&mut self, pair: PartPair<'s>) {
+        let PartPair { ours: (at, debug, ty), theirs: (their_at, other_debug, other_ty), way, depth } = pair;
         if depth > MAX_DEPTH {
             return;
         }
@@ -337,7 +342,7 @@ impl<'s> Walk<'s> {
                 SourceType::Base(_, bits, _) | SourceType::Enum(_, bits, _),
                 SourceType::Base(_, other, _) | SourceType::Enum(_, other, _),
             ) if bits == other && *bits <= 64 => {
-                self.leaves.push(Leaf {
+                self.leaves.push(ValuePair {
                     addresses: (at, their_at),
                     length: bits / 8,
                     is_pointer: false,
@@ -349,7 +354,7 @@ impl<'s> Walk<'s> {
             }
             (SourceType::Base(_, 128, _), SourceType::Base(_, 128, _)) => {
                 // An 80-bit number; the rest of its room is nothing.
-                self.leaves.push(Leaf {
+                self.leaves.push(ValuePair {
                     addresses: (at, their_at),
                     length: 10,
                     is_pointer: false,
@@ -360,7 +365,7 @@ impl<'s> Walk<'s> {
                 });
             }
             (SourceType::Pointer(to), SourceType::Pointer(target)) => {
-                let leaf = Leaf {
+                let leaf = ValuePair {
                     addresses: (at, their_at),
                     length: 8,
                     is_pointer: true,
@@ -385,7 +390,7 @@ impl<'s> Walk<'s> {
                             let length = (member.offset_bits % 8 + member.bits).div_ceil(8).min(8);
                             let addresses = (at + byte, their_at + byte);
                             let way = way.member(&member.name);
-                            self.leaves.push(Leaf {
+                            self.leaves.push(ValuePair {
                                 addresses,
                                 length,
                                 is_pointer: false,
@@ -397,7 +402,7 @@ impl<'s> Walk<'s> {
                         }
                         continue;
                     }
-                    self.queue.push_back(Pair {
+                    self.queue.push_back(PartPair {
                         ours: (at + member.offset_bits / 8, debug, ty),
                         theirs: (their_at + same.offset_bits / 8, other_debug, other_ty),
                         way: way.member(&member.name),
@@ -419,7 +424,12 @@ impl<'s> Walk<'s> {
     }
 
     /// Elements of an array; one without a number, at the end of a structure, goes on to the end of its block.
-    fn n_elements(&mut self, (side, at): (Side<'s>, u64), of: (Debug<'s>, MetadataId), counts: &[Option<u64>]) -> u64 {
+    fn n_elements(
+        &mut self,
+        (side, at): (RunSide<'s>, u64),
+        of: (Debug<'s>, MetadataId),
+        counts: &[Option<u64>],
+    ) -> u64 {
         if let Some(n) = counts.iter().try_fold(1_u64, |n, count| n.checked_mul((*count)?)) {
             return n;
         }
@@ -436,7 +446,7 @@ impl<'s> Walk<'s> {
         &mut self,
         (ours, theirs): ((u64, Debug<'s>, MetadataId), (u64, Debug<'s>, MetadataId)),
         n: u64,
-        way: &Way,
+        way: &AccessPath,
         depth: u32,
     ) {
         let (Some(size), Some(other_size)) = (self.types.size(ours.1, ours.2), self.types.size(theirs.1, theirs.2))
@@ -457,7 +467,7 @@ impl<'s> Walk<'s> {
             let may_be = size == other_size && size < 8 && (n - index) * size >= 8 && 8_u64.is_multiple_of(size);
             if may_be && (size > 1 || at.is_multiple_of(8)) && self.is_pointer((at, their_at)) {
                 let addresses = (at, their_at);
-                self.leaves.push(Leaf {
+                self.leaves.push(ValuePair {
                     addresses,
                     length: 8,
                     is_pointer: true,
@@ -470,7 +480,7 @@ impl<'s> Walk<'s> {
                 continue;
             }
             let (ours, theirs) = ((at, ours.1, ours.2), (their_at, theirs.1, theirs.2));
-            self.queue.push_back(Pair { ours, theirs, way, depth: depth + 1 });
+            self.queue.push_back(PartPair { ours, theirs, way, depth: depth + 1 });
             index += 1;
         }
     }
@@ -485,7 +495,7 @@ impl<'s> Walk<'s> {
         &mut self,
         places: (u64, u64),
         to: Option<((Debug<'s>, MetadataId), (Debug<'s>, MetadataId))>,
-        way: &Way,
+        way: &AccessPath,
         depth: u32,
     ) {
         let (ours, theirs) = self.sides;
@@ -493,24 +503,24 @@ impl<'s> Walk<'s> {
         let block = pointers.0.and_then(|pointer| Some((ours.live(pointer)?, pointer)));
         let other = pointers.1.and_then(|pointer| Some((theirs.live(pointer)?, pointer)));
         if let (Some((block, _)), Some((other, _))) = (block, other) {
-            self.objects.pair(Object(block.address), Object(other.address));
+            self.objects.pair(PointedObject(block.address), PointedObject(other.address));
         }
         if let Some((block, pointer)) = block
-            && let Some(same) = self.objects.theirs(Object(block.address)).and_then(|same| theirs.live(same.0))
+            && let Some(same) = self.objects.theirs(PointedObject(block.address)).and_then(|same| theirs.live(same.0))
         {
             self.block((block, same), pointer - block.address, to, (way, depth));
         }
         if let Some((other, pointer)) = other
-            && let Some(same) = self.objects.ours(Object(other.address)).and_then(|same| ours.live(same.0))
+            && let Some(same) = self.objects.ours(PointedObject(other.address)).and_then(|same| ours.live(same.0))
             && !self.walked.contains(&same.address)
         {
             let (offset, way) = (pointer - other.address, way.clone());
-            self.hidden.push_back(Hidden { blocks: (same, other), offset, to, way, depth });
+            self.hidden.push_back(HiddenBlock { blocks: (same, other), offset, to, way, depth });
         }
     }
 
     /// A row of bytes of which only the number is known; words of it that lead to objects are pointers, as in [`elements`](Self::elements).
-    fn bytes(&mut self, (at, their_at): (u64, u64), n_bytes: u64, way: &Way) {
+    fn bytes(&mut self, (at, their_at): (u64, u64), n_bytes: u64, way: &AccessPath) {
         let n_bytes = n_bytes.min(MAX_ELEMENTS);
         let mut begin = 0;
         while begin < n_bytes {
@@ -518,7 +528,15 @@ impl<'s> Walk<'s> {
             let is_pointer = n_bytes - begin >= 8 && addresses.0.is_multiple_of(8) && self.is_pointer(addresses);
             let length = if is_pointer { 8 } else { 1 };
             let way = way.element(begin);
-            self.leaves.push(Leaf { addresses, length, is_pointer, is_float: false, types: None, union: None, way });
+            self.leaves.push(ValuePair {
+                addresses,
+                length,
+                is_pointer,
+                is_float: false,
+                types: None,
+                union: None,
+                way,
+            });
             begin += length;
         }
     }
@@ -528,10 +546,10 @@ impl<'s> Walk<'s> {
     /// A block is an array of what the pointer leads to; unless that is a structure that does not fill it evenly: then it is one, with bytes behind it.
     fn block(
         &mut self,
-        (block, other): (Block, Block),
+        (block, other): (HeapBlock, HeapBlock),
         offset: u64,
         to: Option<((Debug<'s>, MetadataId), (Debug<'s>, MetadataId))>,
-        (way, depth): (&Way, u32),
+        (way, depth): (&AccessPath, u32),
     ) {
         let Some(((debug, ty), (other_debug, other_ty))) = to else { return };
         let (Some(plain), Some(other_size)) = (self.types.plain(debug, ty), self.types.size(other_debug, other_ty))
@@ -549,7 +567,7 @@ impl<'s> Walk<'s> {
         let has_tail = n > 0 && is_compound && !is_even && (size, 0) == (other_size, offset);
         if (n == 1 || has_tail) && offset == 0 {
             let whole = if is_compound { way.arrow() } else { way.star() };
-            self.queue.push_back(Pair { ours, theirs, way: whole, depth: depth + 1 });
+            self.queue.push_back(PartPair { ours, theirs, way: whole, depth: depth + 1 });
             if has_tail {
                 let n_bytes = block.size.min(other.size) - size;
                 self.bytes((block.address + size, other.address + size), n_bytes, &way.behind());
@@ -572,7 +590,7 @@ impl<'s> Walk<'s> {
                 continue;
             };
             let Some(other) = theirs.live(leaf.addresses.1) else { continue };
-            let part = Part {
+            let part = ReachedPart {
                 their_offset: leaf.addresses.1 - other.address,
                 length: leaf.length,
                 is_pointer: leaf.is_pointer,
@@ -585,12 +603,12 @@ impl<'s> Walk<'s> {
     /// Adds the parts of blocks that are known from later points and were not reached.
     fn unreached(&mut self) {
         for (block, other, layout) in self.layouts.present(self.sides) {
-            let is_same = self.objects.theirs(Object(block.address)) == Some(Object(other.address));
+            let is_same = self.objects.theirs(PointedObject(block.address)) == Some(PointedObject(other.address));
             if !is_same || self.walked.contains(&block.address) {
                 continue;
             }
             for (offset, part) in &layout.parts {
-                self.leaves.push(Leaf {
+                self.leaves.push(ValuePair {
                     addresses: (block.address + offset, other.address + part.their_offset),
                     length: part.length,
                     is_pointer: part.is_pointer,
@@ -604,7 +622,7 @@ impl<'s> Walk<'s> {
     }
 
     /// Whether both hold the same from steps that correspond, where that can be told at once; so it is for most.
-    fn is_plainly_same(&self, leaf: &Leaf<'s>) -> bool {
+    fn is_plainly_same(&self, leaf: &ValuePair<'s>) -> bool {
         let words =
             (self.slots.0.word(leaf.addresses.0, leaf.length), self.slots.1.word(leaf.addresses.1, leaf.length));
         let (Some((held, writer)), Some((other, other_writer))) = words else { return false };
@@ -619,7 +637,7 @@ impl<'s> Walk<'s> {
         translated == Some(held)
     }
 
-    fn compare(&self, leaf: &Leaf<'s>) -> Option<Cell> {
+    fn compare(&self, leaf: &ValuePair<'s>) -> Option<Cell> {
         let (ours, theirs) = self.sides;
         let held = self.slots.0.held(leaf.addresses.0, leaf.length)?;
         let other = self.slots.1.held(leaf.addresses.1, leaf.length)?;
@@ -654,7 +672,7 @@ impl<'s> Walk<'s> {
             shown(ours, leaf.addresses.0, leaf.types.map(|types| types.0), (&held.bytes, leaf.is_float)),
             shown(theirs, leaf.addresses.1, leaf.types.map(|types| types.1), (&other.bytes, leaf.is_float)),
         );
-        let made = |side: Side<'_>, bytes: &[u8]| side.machine.heap.find(number(bytes)).map(|block| block.made);
+        let made = |side: RunSide<'_>, bytes: &[u8]| side.machine.heap.find(number(bytes)).map(|block| block.made);
         let is_alike = leaf.is_pointer && !is_same && shown.0 == shown.1;
         let made = if is_alike { (made(ours, &held.bytes), made(theirs, &other.bytes)) } else { (None, None) };
         Some(Cell {
@@ -680,16 +698,16 @@ fn is_far(word: u64, is_pointer: bool) -> bool {
 }
 
 fn shown(
-    side: Side<'_>,
+    side: RunSide<'_>,
     address: u64,
     ty: Option<(Debug<'_>, MetadataId)>,
     (bytes, is_float): (&[u8], bool),
 ) -> String {
     match (ty, bytes.first_chunk::<8>(), bytes.first_chunk::<4>()) {
-        (Some((debug, ty)), ..) => shown::typed(side, address, debug, ty),
+        (Some((debug, ty)), ..) => value_texts::typed(side, address, debug, ty),
         (None, Some(bytes), _) if is_float => f64::from_le_bytes(*bytes).to_string(),
         (None, None, Some(bytes)) if is_float => f32::from_le_bytes(*bytes).to_string(),
-        _ => shown::raw(side, bytes),
+        _ => value_texts::raw(side, bytes),
     }
 }
 

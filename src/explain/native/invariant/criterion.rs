@@ -1,17 +1,17 @@
 //! What the failure is, as conditions.
 
-use crate::invariant::Failing;
-use crate::invariant::history::Effects;
+use crate::invariant::FailingState;
+use crate::invariant::history::VersionEffects;
 use crate::native::invariant::{Native, time};
 use idd_trace::TraceError;
 use idd_trace::detail::Doing;
 use idd_trace::instrument::instruction::Op;
 use idd_trace::instrument::types::Type;
 use idd_trace::logic::substitute::variables;
-use idd_trace::logic::term::{Binary, TermId, Terms};
-use idd_trace::native::event::{Looked, Moment};
-use idd_trace::native::machine::Machine;
-use idd_trace::native::output::Origin;
+use idd_trace::logic::term::{BinaryTerm, TermId, Terms};
+use idd_trace::native::event::{EventTime, Looked};
+use idd_trace::native::machine::NativeMachine;
+use idd_trace::native::output::ByteOrigin;
 use idd_trace::native::visit::before_step;
 use idd_trace::step::Step;
 
@@ -20,25 +20,25 @@ const FIRST_PAGE: u64 = 1 << 16;
 
 impl Native<'_> {
     /// The last event of a step.
-    fn last_of(&mut self, step: Step) -> Result<Moment, TraceError> {
+    fn last_of(&mut self, step: Step) -> Result<EventTime, TraceError> {
         self.symbolic.tape.moments(step).next_back().ok_or(TraceError::Damaged("a step is not where it was"))
     }
 
     fn failing(
         &mut self,
         terms: &mut Terms,
-        moment: Moment,
+        moment: EventTime,
         conditions: Vec<TermId>,
         depth: u32,
-    ) -> Result<Failing, TraceError> {
+    ) -> Result<FailingState, TraceError> {
         let effects = self.effects_of(terms, moment, &conditions)?;
-        Ok(Failing { conditions, effects, time: time(moment), depth })
+        Ok(FailingState { conditions, effects, time: time(moment), depth })
     }
 
     /// The crash of a step: that the address it uses is null, or outside of the object that it is computed from.
     ///
     /// Cost: plays the step.
-    pub fn crash(&mut self, terms: &mut Terms, step: Step, depth: u32) -> Result<Failing, TraceError> {
+    pub fn crash(&mut self, terms: &mut Terms, step: Step, depth: u32) -> Result<FailingState, TraceError> {
         let moment = self.last_of(step)?;
         let event = self.event(moment)?;
         let evaluated = self.evaluated(terms, moment)?;
@@ -74,17 +74,17 @@ impl Native<'_> {
         let [at, begin] = [address, base].map(|term| self.symbolic.versions.value(terms, term));
         if at < FIRST_PAGE {
             let limit = terms.constant(FIRST_PAGE, 64);
-            return Ok(terms.binary(Binary::Ult, address, limit));
+            return Ok(terms.binary(BinaryTerm::Ult, address, limit));
         }
         let object = self.object(step, begin)?;
         let Some((object, length)) = object.filter(|(object, length)| at.wrapping_sub(*object) >= *length) else {
             return Ok(self.symbolic.as_recorded(terms, address));
         };
         let inside = terms.constant(begin.wrapping_sub(object), 64);
-        let by = terms.binary(Binary::Sub, address, base);
-        let offset = terms.binary(Binary::Add, by, inside);
+        let by = terms.binary(BinaryTerm::Sub, address, base);
+        let offset = terms.binary(BinaryTerm::Add, by, inside);
         let length = terms.constant(length, 64);
-        Ok(terms.binary(Binary::Ule, length, offset))
+        Ok(terms.binary(BinaryTerm::Ule, length, offset))
     }
 
     /// Where the object begins that an address is in, and its length.
@@ -92,7 +92,7 @@ impl Native<'_> {
         let player = &mut *self.symbolic.tape.player;
         let global = player.machine.globals.find(address).map(|global| (global.address, global.size));
         let mut found = None;
-        before_step(player, step, |machine: &Machine| {
+        before_step(player, step, |machine: &NativeMachine| {
             let block = machine.heap.find(address).map(|block| (block.address, block.size));
             let mut slots = machine.frames.iter().rev().flat_map(|frame| {
                 frame.shape.slots.iter().filter_map(move |slot| Some((frame.given(slot.register)?, slot.size)))
@@ -104,7 +104,7 @@ impl Native<'_> {
     }
 
     /// The end of a program in a step: what it returned, or gave to `exit`, and what let it run.
-    pub fn end(&mut self, terms: &mut Terms, step: Step, depth: u32) -> Result<Failing, TraceError> {
+    pub fn end(&mut self, terms: &mut Terms, step: Step, depth: u32) -> Result<FailingState, TraceError> {
         let moment = self.last_of(step)?;
         let event = self.event(moment)?;
         let evaluated = self.evaluated(terms, moment)?;
@@ -118,7 +118,7 @@ impl Native<'_> {
         if let Some(value) = value {
             let is_bad = self.symbolic.versions.value(terms, value) != 0;
             let zero = terms.constant(0, terms.width(value));
-            let is_zero = terms.binary(Binary::Eq, value, zero);
+            let is_zero = terms.binary(BinaryTerm::Eq, value, zero);
             conditions.push(if is_bad { terms.not(is_zero) } else { is_zero });
         }
         self.failing(terms, moment, conditions, depth)
@@ -133,10 +133,10 @@ impl Native<'_> {
         &mut self,
         terms: &mut Terms,
         (step, nth): (Step, usize),
-        origin: Origin,
+        origin: ByteOrigin,
         (expected, text_before): (Option<u64>, Option<Step>),
         depth: u32,
-    ) -> Result<Failing, TraceError> {
+    ) -> Result<FailingState, TraceError> {
         let mut calls = Vec::new();
         for moment in self.symbolic.tape.moments(step) {
             let event = self.event(moment)?;
@@ -149,8 +149,8 @@ impl Native<'_> {
         let evaluated = self.evaluated(terms, call)?;
         let mut pointer = None;
         let term = match origin {
-            Origin::Argument(index) => evaluated.arguments.get(index).copied().flatten(),
-            Origin::Byte(address) => {
+            ByteOrigin::Argument(index) => evaluated.arguments.get(index).copied().flatten(),
+            ByteOrigin::Byte(address) => {
                 let event = self.event(back)?;
                 let looked: Vec<Looked> =
                     event.back.as_ref().map(|back| back.access.looked.clone()).unwrap_or_default();
@@ -160,21 +160,21 @@ impl Native<'_> {
                         pointer =
                             self.symbolic.pointer_to(terms, &evaluated.arguments, looked.address).map(|pointer| {
                                 let offset = terms.constant(address - looked.address, 64);
-                                terms.binary(Binary::Add, pointer, offset)
+                                terms.binary(BinaryTerm::Add, pointer, offset)
                             });
                         self.symbolic.looked(terms, back, looked, (address, 1))?
                     }
                     None => None,
                 }
             }
-            Origin::Unknown => None,
+            ByteOrigin::Unknown => None,
         };
         let mut conditions = Vec::new();
         if let Some(term) = term {
             let recorded = self.symbolic.as_recorded(terms, term);
             let right = expected.map(|right| {
                 let right = terms.constant(right, terms.width(term));
-                let is_right = terms.binary(Binary::Eq, term, right);
+                let is_right = terms.binary(BinaryTerm::Eq, term, right);
                 terms.not(is_right)
             });
             // An expectation that the run meets is none.
@@ -203,16 +203,16 @@ impl Native<'_> {
     }
 
     /// Output that differs from that of the passing run, and whose text is not known.
-    pub fn otherwise(&mut self, terms: &mut Terms, step: Step, depth: u32) -> Result<Failing, TraceError> {
+    pub fn otherwise(&mut self, terms: &mut Terms, step: Step, depth: u32) -> Result<FailingState, TraceError> {
         let moment = self.last_of(step)?;
         let (conditions, effects) = self.printed(terms, step)?;
-        Ok(Failing { conditions, effects, time: time(moment), depth })
+        Ok(FailingState { conditions, effects, time: time(moment), depth })
     }
 
     /// That a step prints what it printed: its arguments that are numbers have their recorded values.
-    fn printed(&mut self, terms: &mut Terms, step: Step) -> Result<(Vec<TermId>, Effects), TraceError> {
+    fn printed(&mut self, terms: &mut Terms, step: Step) -> Result<(Vec<TermId>, VersionEffects), TraceError> {
         let mut conditions = Vec::new();
-        let moments: Vec<Moment> = self.symbolic.tape.moments(step).collect();
+        let moments: Vec<EventTime> = self.symbolic.tape.moments(step).collect();
         for moment in moments.iter().rev() {
             let event = self.event(*moment)?;
             let evaluated = self.evaluated(terms, *moment)?;
@@ -238,14 +238,14 @@ impl Native<'_> {
             let effects = self.effects_of(terms, *moment, &conditions)?;
             return Ok((conditions, effects));
         }
-        Ok((conditions, Effects::default()))
+        Ok((conditions, VersionEffects::default()))
     }
 
     /// Conditions on what memory holds right before a step.
-    pub fn state(&mut self, step: Step, conditions: Vec<TermId>, depth: u32) -> Result<Failing, TraceError> {
+    pub fn state(&mut self, step: Step, conditions: Vec<TermId>, depth: u32) -> Result<FailingState, TraceError> {
         let moment = self.symbolic.tape.moments(step).next();
         let moment = moment.ok_or(TraceError::Damaged("a step is not where it was"))?;
-        Ok(Failing { conditions, effects: Effects::default(), time: time(moment), depth })
+        Ok(FailingState { conditions, effects: VersionEffects::default(), time: time(moment), depth })
     }
 
     /// What memory holds right before a step, as a term; `None` if it is not known.
@@ -266,7 +266,7 @@ impl Native<'_> {
 }
 
 /// Bytes of a variable with their writers.
-pub fn bytes(machine: &Machine, address: u64, length: u64) -> Option<Looked> {
+pub fn bytes(machine: &NativeMachine, address: u64, length: u64) -> Option<Looked> {
     let held = machine.cell(address, length)?;
     let is_plain = machine.cell_in_memory(address, length).is_none();
     let writer = |at: u64| {

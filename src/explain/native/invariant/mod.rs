@@ -13,15 +13,15 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 use std::rc::Rc;
 use std::sync::Arc;
 
-use crate::invariant::history::{Assignment, Because, Effects, History, Time, Version};
-use crate::native::invariant::passing::{FailingRun, Passing};
+use crate::invariant::history::{Assignment, BackwardRun, Because, HistoryVersion, Time, VersionEffects};
+use crate::native::invariant::passing::{FailingRun, PassingTerms};
 use idd_trace::TraceError;
-use idd_trace::dependence::{Dependences, Kind};
+use idd_trace::dependence::{DependenceKind, Dependences};
 use idd_trace::instrument::instruction::{Instruction, Op};
 use idd_trace::logic::substitute::variables;
-use idd_trace::logic::term::{Binary, Node, TermId, Terms};
-use idd_trace::native::event::{Event, Moment};
-use idd_trace::native::symbolic::version::Place;
+use idd_trace::logic::term::{BinaryTerm, TermId, TermNode, Terms};
+use idd_trace::native::event::{EventTime, StepEvent};
+use idd_trace::native::symbolic::version::AssignedPlace;
 use idd_trace::native::symbolic::{Evaluated, Symbolic, version};
 use idd_trace::native::visit::before_step;
 use idd_trace::step::Step;
@@ -32,7 +32,7 @@ use idd_trace::step::Step;
 /// pointer expression of the store that it reads from. The text of the paper compares both with a number, which is
 /// [`Absolute`](Self::Absolute), but its figures do not.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum Mode {
+pub enum AddressMode {
     /// Nothing: why this value.
     #[default]
     Value,
@@ -43,20 +43,20 @@ pub enum Mode {
 }
 
 /// When an event happened, for the engine.
-pub fn time(moment: Moment) -> Time {
+pub fn time(moment: EventTime) -> Time {
     Time(moment.0, moment.1)
 }
 
 /// The event of a time.
-pub fn moment(time: Time) -> Moment {
-    Moment(time.0, time.1)
+pub fn moment(time: Time) -> EventTime {
+    EventTime(time.0, time.1)
 }
 
 /// A recorded run of a C program.
 pub struct Native<'n> {
     /// Its statements.
     pub symbolic: Symbolic<'n>,
-    mode: Mode,
+    mode: AddressMode,
     /// The dependences of the run, with potential ones.
     pub potential: Option<Dependences>,
     /// The failing step, and decisions before it that could have led to other output.
@@ -64,11 +64,11 @@ pub struct Native<'n> {
     /// See [`failing`](Self::failing).
     pub skipped: Vec<Step>,
     /// Statements that belong to the slice, whatever holds at them.
-    because: HashMap<Moment, Because>,
+    because: HashMap<EventTime, Because>,
     /// What printed in the passing run in the place of the failure.
     pub right: Option<Step>,
     /// A passing run to compare with.
-    pub passing: Option<Passing<'n>>,
+    pub passing: Option<PassingTerms<'n>>,
     /// Where the texts of the program's arguments are, once that was asked for; none if it is not known.
     texts: Option<Texts>,
 }
@@ -78,7 +78,7 @@ type Texts = (u64, Arc<[u8]>);
 
 impl<'n> Native<'n> {
     /// A run.
-    pub fn new(symbolic: Symbolic<'n>, mode: Mode) -> Self {
+    pub fn new(symbolic: Symbolic<'n>, mode: AddressMode) -> Self {
         Self {
             symbolic,
             mode,
@@ -93,13 +93,13 @@ impl<'n> Native<'n> {
     }
 
     /// An event that is there because the engine was given its time.
-    fn evaluated(&mut self, terms: &mut Terms, moment: Moment) -> Result<Rc<Evaluated>, TraceError> {
+    fn evaluated(&mut self, terms: &mut Terms, moment: EventTime) -> Result<Rc<Evaluated>, TraceError> {
         let found = self.symbolic.evaluated(terms, moment)?;
         found.ok_or(TraceError::Damaged("a statement is not where it was"))
     }
 
     /// An event.
-    pub fn event(&mut self, moment: Moment) -> Result<Rc<Event>, TraceError> {
+    pub fn event(&mut self, moment: EventTime) -> Result<Rc<StepEvent>, TraceError> {
         self.symbolic.tape.event(moment)?.ok_or(TraceError::Damaged("a statement is not where it was"))
     }
 
@@ -107,12 +107,12 @@ impl<'n> Native<'n> {
     fn surroundings(
         &mut self,
         terms: &mut Terms,
-        (moment, evaluated): (Moment, &Evaluated),
+        (moment, evaluated): (EventTime, &Evaluated),
         roots: &[TermId],
-    ) -> Result<Effects, TraceError> {
-        let mut effects = Effects { hypotheses: evaluated.hypotheses.clone(), ..Effects::default() };
+    ) -> Result<VersionEffects, TraceError> {
+        let mut effects = VersionEffects { hypotheses: evaluated.hypotheses.clone(), ..VersionEffects::default() };
         let mut open: Vec<TermId> = roots.to_vec();
-        let mut seen: HashSet<Version> = HashSet::new();
+        let mut seen: HashSet<HistoryVersion> = HashSet::new();
         while !open.is_empty() {
             let mut more = Vec::new();
             for (version, _) in variables(terms, &open) {
@@ -120,7 +120,7 @@ impl<'n> Native<'n> {
                     continue;
                 }
                 let known = self.symbolic.versions.get(version);
-                if matches!(known.place, Place::Pinned(..)) || self.is_literal(version) {
+                if matches!(known.place, AssignedPlace::Pinned(..)) || self.is_literal(version) {
                     more.extend(known.pins.iter().copied());
                     effects.pinned.insert(version, known.pins.clone());
                 }
@@ -145,12 +145,12 @@ impl<'n> Native<'n> {
     }
 
     /// Whether a version is text of the program, or the address of it: what nothing can change.
-    pub(super) fn is_literal(&self, version: Version) -> bool {
+    pub(super) fn is_literal(&self, version: HistoryVersion) -> bool {
         let known = self.symbolic.versions.get(version);
         let address = match (known.place, known.assigned) {
-            (Place::Memory(address, _), None) => address,
+            (AssignedPlace::Memory(address, _), None) => address,
             // Where something is that was there from the beginning.
-            (Place::Pointer(..), None) => return true,
+            (AssignedPlace::Pointer(..), None) => return true,
             _ => return false,
         };
         self.symbolic.tape.player.machine.globals.find(address).is_some_and(|global| !global.is_named)
@@ -160,39 +160,40 @@ impl<'n> Native<'n> {
     fn is_read_there(
         &mut self,
         terms: &mut Terms,
-        version: Version,
+        version: HistoryVersion,
         pointer: TermId,
     ) -> Result<Option<TermId>, TraceError> {
         let known = self.symbolic.versions.get(version).clone();
-        let Place::Memory(address, length) = known.place else { return Ok(None) };
+        let AssignedPlace::Memory(address, length) = known.place else { return Ok(None) };
         match self.mode {
-            Mode::Value => Ok(None),
-            Mode::Absolute => Ok(Some(self.symbolic.as_recorded(terms, pointer))),
-            Mode::Address => {
+            AddressMode::Value => Ok(None),
+            AddressMode::Absolute => Ok(Some(self.symbolic.as_recorded(terms, pointer))),
+            AddressMode::Address => {
                 if terms.constant_of(pointer).is_some() && self.is_stored_by_name(terms, version)? {
                     return Ok(None);
                 }
                 let value = self.symbolic.versions.value(terms, pointer);
                 // A part of what the pointer leads to.
                 let offset = terms.constant(address.wrapping_sub(value), 64);
-                let part = terms.binary(Binary::Add, pointer, offset);
+                let part = terms.binary(BinaryTerm::Add, pointer, offset);
                 let stored = self.location(terms, &known, (address, length));
-                Ok(Some(terms.binary(Binary::Eq, part, stored)))
+                Ok(Some(terms.binary(BinaryTerm::Eq, part, stored)))
             }
         }
     }
 
     /// The pointer through which a version was stored, as a variable.
-    fn location(&mut self, terms: &mut Terms, known: &version::Version, (address, length): (u64, u64)) -> TermId {
-        let place = Place::Pointer(address, length);
-        let stored = version::Version { place, width: 64, value: address, pins: Vec::new(), assigned: known.assigned };
+    fn location(&mut self, terms: &mut Terms, known: &version::PlaceVersion, (address, length): (u64, u64)) -> TermId {
+        let place = AssignedPlace::Pointer(address, length);
+        let stored =
+            version::PlaceVersion { place, width: 64, value: address, pins: Vec::new(), assigned: known.assigned };
         self.symbolic.versions.put(terms, stored)
     }
 
     /// Whether a version was stored at an address that nothing can change: in a variable by its name.
-    fn is_stored_by_name(&mut self, terms: &mut Terms, version: Version) -> Result<bool, TraceError> {
+    fn is_stored_by_name(&mut self, terms: &mut Terms, version: HistoryVersion) -> Result<bool, TraceError> {
         let known = self.symbolic.versions.get(version).clone();
-        let Place::Memory(address, length) = known.place else { return Ok(false) };
+        let AssignedPlace::Memory(address, length) = known.place else { return Ok(false) };
         let Some(moment) = known.assigned else { return Ok(true) };
         let Some(evaluated) = self.symbolic.evaluated(terms, moment)? else { return Ok(false) };
         let pointer = self.symbolic.pointer_of(terms, &evaluated, (address, length));
@@ -200,7 +201,12 @@ impl<'n> Native<'n> {
     }
 
     /// What has to be known of what an event reads, for conditions on it.
-    pub fn effects_of(&mut self, terms: &mut Terms, moment: Moment, roots: &[TermId]) -> Result<Effects, TraceError> {
+    pub fn effects_of(
+        &mut self,
+        terms: &mut Terms,
+        moment: EventTime,
+        roots: &[TermId],
+    ) -> Result<VersionEffects, TraceError> {
         let evaluated = self.evaluated(terms, moment)?;
         self.surroundings(terms, (moment, &evaluated), roots)
     }
@@ -237,23 +243,23 @@ impl<'n> Native<'n> {
     }
 
     /// The activation, the file and the line of an event.
-    fn line(event: &Event) -> Option<(u64, String, u32)> {
+    fn line(event: &StepEvent) -> Option<(u64, String, u32)> {
         let place = event.shape.statements.get(event.statement as usize)?.place.as_ref()?;
         Some((event.frame, place.file.to_string(), place.line))
     }
 
     /// Whether a step ends with a decision.
-    fn is_decision(event: &Event) -> bool {
+    fn is_decision(event: &StepEvent) -> bool {
         let last = event.last().map(|last| &last.op);
         matches!(last, Some(Op::Branch(..) | Op::Switch(..) | Op::IndirectJump(_)))
     }
 
     /// A call: what matters is what let it run, and the function that a pointer leads to.
-    fn called(&mut self, terms: &mut Terms, moment: Moment) -> Result<(TermId, Effects), TraceError> {
+    fn called(&mut self, terms: &mut Terms, moment: EventTime) -> Result<(TermId, VersionEffects), TraceError> {
         let evaluated = self.evaluated(terms, moment)?;
         let pointer = self.event(moment)?.last().and_then(Instruction::pointer);
         let Some(pointer) = pointer.and_then(|id| evaluated.values.get(&id).copied().flatten()) else {
-            return Ok((terms.truth(true), Effects::default()));
+            return Ok((terms.truth(true), VersionEffects::default()));
         };
         let is_this = self.symbolic.as_recorded(terms, pointer);
         let effects = self.surroundings(terms, (moment, &evaluated), &[is_this])?;
@@ -261,51 +267,56 @@ impl<'n> Native<'n> {
     }
 
     /// That an event stores at the addresses at which it did.
-    fn stored_there(&mut self, terms: &mut Terms, moment: Moment) -> Result<(TermId, Effects), TraceError> {
+    fn stored_there(&mut self, terms: &mut Terms, moment: EventTime) -> Result<(TermId, VersionEffects), TraceError> {
         let evaluated = self.evaluated(terms, moment)?;
         let mut there = terms.truth(true);
         for pointer in evaluated.stored.iter().filter_map(|stored| stored.pointer) {
             let is_there = self.symbolic.as_recorded(terms, pointer);
-            there = terms.binary(Binary::And, there, is_there);
+            there = terms.binary(BinaryTerm::And, there, is_there);
         }
         let effects = self.surroundings(terms, (moment, &evaluated), &[there])?;
         Ok((there, effects))
     }
 
     /// The version of the same place that an event reads.
-    fn before(&mut self, terms: &mut Terms, evaluated: &Evaluated, version: Version) -> Option<Version> {
+    fn before(&mut self, terms: &mut Terms, evaluated: &Evaluated, version: HistoryVersion) -> Option<HistoryVersion> {
         let known = self.symbolic.versions.get(version).clone();
         let place = match known.place {
-            Place::Pointer(address, length) => Place::Memory(address, length),
+            AssignedPlace::Pointer(address, length) => AssignedPlace::Memory(address, length),
             place => place,
         };
-        let is_same = |other: &&Version| {
+        let is_same = |other: &&HistoryVersion| {
             let other = self.symbolic.versions.get(**other);
             other.place == place && other.assigned != known.assigned
         };
         let before = evaluated.loads.keys().filter(is_same).min().copied()?;
-        let Place::Pointer(address, length) = known.place else { return Some(before) };
+        let AssignedPlace::Pointer(address, length) = known.place else { return Some(before) };
         let before = self.symbolic.versions.get(before).clone();
         let location = self.location(terms, &before, (address, length));
         match terms.node(location) {
-            Node::Variable(version) => Some(version),
+            TermNode::Variable(version) => Some(version),
             _ => None,
         }
     }
 }
 
-impl History for Native<'_> {
+impl BackwardRun for Native<'_> {
     type Error = TraceError;
 
-    fn assigned(&mut self, version: Version) -> Result<Option<Time>, TraceError> {
+    fn assigned(&mut self, version: HistoryVersion) -> Result<Option<Time>, TraceError> {
         Ok(self.symbolic.versions.get(version).assigned.map(time))
     }
 
-    fn value(&self, version: Version) -> u64 {
+    fn value(&self, version: HistoryVersion) -> u64 {
         self.symbolic.versions.get(version).value
     }
 
-    fn effects(&mut self, terms: &mut Terms, time: Time, versions: &[Version]) -> Result<Effects, TraceError> {
+    fn effects(
+        &mut self,
+        terms: &mut Terms,
+        time: Time,
+        versions: &[HistoryVersion],
+    ) -> Result<VersionEffects, TraceError> {
         let moment = moment(time);
         let evaluated = self.evaluated(terms, moment)?;
         let is_library = self.event(moment)?.back.as_ref().is_some_and(|back| back.library.is_some());
@@ -313,12 +324,12 @@ impl History for Native<'_> {
         for version in versions {
             let known = self.symbolic.versions.get(*version).clone();
             let assigned = self.symbolic.assigned(terms, *version)?;
-            let is_pointer = matches!(known.place, Place::Pointer(..));
+            let is_pointer = matches!(known.place, AssignedPlace::Pointer(..));
             is_unknown |= assigned.value.is_none() && assigned.conditions.is_empty() && !is_library && !is_pointer;
             let value = assigned.value.unwrap_or_else(|| terms.constant(known.value, known.width));
             let mut requires = assigned.conditions;
-            if self.mode == Mode::Absolute
-                && let Place::Memory(address, length) = known.place
+            if self.mode == AddressMode::Absolute
+                && let AssignedPlace::Memory(address, length) = known.place
                 && let Some(pointer) = self.symbolic.pointer_of(terms, &evaluated, (address, length))
             {
                 requires.push(self.symbolic.as_recorded(terms, pointer));
@@ -330,7 +341,7 @@ impl History for Native<'_> {
         }
         let effects = self.surroundings(terms, (moment, &evaluated), &roots)?;
         is_unknown |= evaluated.is_incomplete && !is_library;
-        Ok(Effects { assignments, is_unknown, ..effects })
+        Ok(VersionEffects { assignments, is_unknown, ..effects })
     }
 
     fn decisions(&mut self, terms: &mut Terms, time: Time) -> Result<Vec<(Time, bool)>, TraceError> {
@@ -338,12 +349,16 @@ impl History for Native<'_> {
         let step = self.event(at)?.step;
         let Some(first) = self.symbolic.tape.moments(step).next() else { return Ok(Vec::new()) };
         let decider = self.event(first)?.decider;
-        let mut found: Vec<Moment> = Vec::new();
+        let mut found: Vec<EventTime> = Vec::new();
         if decider != Step::START {
             found.extend(self.symbolic.last_before(decider, first));
         }
         let skipped = self.potential.as_ref().map(|graph| {
-            graph.makers(step).filter(|(_, kind)| *kind == Kind::Potential).map(|(maker, _)| maker).collect::<Vec<_>>()
+            graph
+                .makers(step)
+                .filter(|(_, kind)| *kind == DependenceKind::Potential)
+                .map(|(maker, _)| maker)
+                .collect::<Vec<_>>()
         });
         let of_output = self.skipped.iter().filter(|_| self.failing == Some(step)).copied();
         for maker in skipped.into_iter().flatten().chain(of_output) {
@@ -398,16 +413,16 @@ impl History for Native<'_> {
         Ok(found)
     }
 
-    fn condition(&mut self, terms: &mut Terms, decision: Time) -> Result<(TermId, Effects), TraceError> {
+    fn condition(&mut self, terms: &mut Terms, decision: Time) -> Result<(TermId, VersionEffects), TraceError> {
         let moment = moment(decision);
         let event = self.event(moment)?;
         if let Some(because) = self.because.get(&moment).copied() {
             let (condition, effects) = match because {
                 Because::Parts => self.called(terms, moment)?,
-                Because::Supplies => (terms.truth(true), Effects::default()),
+                Because::Supplies => (terms.truth(true), VersionEffects::default()),
                 Because::Elsewhere => self.stored_there(terms, moment)?,
             };
-            return Ok((condition, Effects { because: Some(because), ..effects }));
+            return Ok((condition, VersionEffects { because: Some(because), ..effects }));
         }
         if !Self::is_decision(&event) {
             return self.called(terms, moment);
@@ -427,6 +442,6 @@ impl History for Native<'_> {
             }
             None => None,
         };
-        Ok((condition, Effects { is_same_way, is_unknown, ..effects }))
+        Ok((condition, VersionEffects { is_same_way, is_unknown, ..effects }))
     }
 }

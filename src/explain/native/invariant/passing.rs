@@ -8,15 +8,15 @@
 //! passing run is followed only from what it stored and the failing run did not, up to the decision that skipped it.
 
 use crate::align::Alignment;
-use crate::invariant::history::{Because, Version};
+use crate::invariant::history::{Because, HistoryVersion};
 use crate::native::origin::is_input;
 use idd_trace::TraceError;
-use idd_trace::logic::term::{Node, TermId, Terms, Unary, mask};
-use idd_trace::native::event::{Event, Moment};
-use idd_trace::native::machine::{Call, Machine, Watch};
-use idd_trace::native::play::Player;
-use idd_trace::native::symbolic::version::Place;
-use idd_trace::native::symbolic::{Evaluated, Source, Symbolic};
+use idd_trace::logic::term::{TermId, TermNode, Terms, UnaryTerm, mask};
+use idd_trace::native::event::{EventTime, StepEvent};
+use idd_trace::native::machine::{NativeCall, NativeMachine, Watch};
+use idd_trace::native::play::NativePlayer;
+use idd_trace::native::symbolic::version::AssignedPlace;
+use idd_trace::native::symbolic::{Evaluated, Symbolic, WrittenSource};
 use idd_trace::step::Step;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::mem::discriminant;
@@ -30,13 +30,13 @@ const MAX_STEPS: usize = 20_000;
 
 /// A statement of the failing run because of which something is not done as in the passing run: a decision, or what the
 /// reason is else.
-pub type Omission = (Step, Option<Because>);
+pub type OmittedStatement = (Step, Option<Because>);
 
 /// Two corresponding events as terms, the failing one first; and the event of the passing run.
-type Both = (Rc<Evaluated>, Rc<Evaluated>, Rc<Event>);
+type EventPair = (Rc<Evaluated>, Rc<Evaluated>, Rc<StepEvent>);
 
 /// The versions of the passing run that correspond to those of the failing one.
-type Pairs = HashMap<Version, Version>;
+type Pairs = HashMap<HistoryVersion, HistoryVersion>;
 
 /// The failing run.
 pub struct FailingRun<'f, 's> {
@@ -47,24 +47,28 @@ pub struct FailingRun<'f, 's> {
 }
 
 /// A passing run.
-pub struct Passing<'p> {
+pub struct PassingTerms<'p> {
     symbolic: Symbolic<'p>,
     terms: Terms,
     alignment: Alignment,
     /// By event of the failing run: of the versions that it reads.
-    pairs: HashMap<Moment, Rc<Pairs>>,
+    pairs: HashMap<EventTime, Rc<Pairs>>,
     /// The input calls of both runs, once they were asked for: the failing one first.
-    inputs: Option<[Inputs; 2]>,
+    inputs: Option<[InputSteps; 2]>,
 }
 
-impl<'p> Passing<'p> {
+impl<'p> PassingTerms<'p> {
     /// - `alignment`: from the failing run to this one.
     pub fn new(symbolic: Symbolic<'p>, alignment: Alignment) -> Self {
         Self { symbolic, terms: Terms::default(), alignment, pairs: HashMap::new(), inputs: None }
     }
 
     /// The event that corresponds to one of the failing run, if it has the same instructions.
-    pub fn counterpart(&mut self, ours: &mut Symbolic<'_>, moment: Moment) -> Result<Option<Rc<Event>>, TraceError> {
+    pub fn counterpart(
+        &mut self,
+        ours: &mut Symbolic<'_>,
+        moment: EventTime,
+    ) -> Result<Option<Rc<StepEvent>>, TraceError> {
         let Some(event) = ours.tape.event(moment)? else { return Ok(None) };
         let Some(step) = self.alignment.reference(event.step) else { return Ok(None) };
         let place = ours.tape.moments(event.step).position(|other| other == moment);
@@ -80,7 +84,7 @@ impl<'p> Passing<'p> {
     }
 
     /// Both events as terms, and the one of the passing run.
-    fn both(&mut self, run: &mut FailingRun<'_, '_>, moment: Moment) -> Result<Option<Both>, TraceError> {
+    fn both(&mut self, run: &mut FailingRun<'_, '_>, moment: EventTime) -> Result<Option<EventPair>, TraceError> {
         let Some(event) = self.counterpart(run.symbolic, moment)? else { return Ok(None) };
         let ours = run.symbolic.evaluated(run.terms, moment)?;
         let theirs = self.symbolic.evaluated(&mut self.terms, event.moment)?;
@@ -88,7 +92,7 @@ impl<'p> Passing<'p> {
     }
 
     /// The versions that an event reads, with those that the corresponding event reads.
-    fn pairs(&mut self, run: &mut FailingRun<'_, '_>, moment: Moment) -> Result<Rc<Pairs>, TraceError> {
+    fn pairs(&mut self, run: &mut FailingRun<'_, '_>, moment: EventTime) -> Result<Rc<Pairs>, TraceError> {
         if let Some(pairs) = self.pairs.get(&moment) {
             return Ok(Rc::clone(pairs));
         }
@@ -97,7 +101,7 @@ impl<'p> Passing<'p> {
             && let Some(event) = run.symbolic.tape.event(moment)?
         {
             let mut pairing = Pairing { ours: run.terms, theirs: &self.terms, pairs, seen: HashSet::new() };
-            let instructions = |event: &Event| event.block_instructions()[event.range.clone()].to_vec();
+            let instructions = |event: &StepEvent| event.block_instructions()[event.range.clone()].to_vec();
             for (one, two) in instructions(&event).iter().zip(&instructions(&other)) {
                 let value = |evaluated: &Evaluated, id| evaluated.values.get(&id?).copied().flatten();
                 pairing.pair(value(&ours, one.result).zip(value(&theirs, two.result)));
@@ -109,8 +113,10 @@ impl<'p> Passing<'p> {
             pairing.pair(ours.condition.zip(theirs.condition));
             for (one, two) in ours.stored.iter().zip(&theirs.stored) {
                 pairing.pair(one.pointer.zip(two.pointer));
-                if let (Source::Term(one) | Source::Filled(one), Source::Term(two) | Source::Filled(two)) =
-                    (&one.source, &two.source)
+                if let (
+                    WrittenSource::Term(one) | WrittenSource::Filled(one),
+                    WrittenSource::Term(two) | WrittenSource::Filled(two),
+                ) = (&one.source, &two.source)
                 {
                     pairing.pair(Some((*one, *two)));
                 }
@@ -127,8 +133,8 @@ impl<'p> Passing<'p> {
     pub fn value(
         &mut self,
         run: &mut FailingRun<'_, '_>,
-        moment: Moment,
-        version: Version,
+        moment: EventTime,
+        version: HistoryVersion,
     ) -> Result<Option<u64>, TraceError> {
         let Some(theirs) = self.held(run, moment, version)? else { return Ok(None) };
         let ours = run.symbolic.versions.get(version);
@@ -146,20 +152,20 @@ impl<'p> Passing<'p> {
     fn held(
         &mut self,
         run: &mut FailingRun<'_, '_>,
-        moment: Moment,
-        version: Version,
+        moment: EventTime,
+        version: HistoryVersion,
     ) -> Result<Option<u64>, TraceError> {
         let pairs = self.pairs(run, moment)?;
         if let Some(other) = pairs.get(&version) {
             return Ok(Some(self.symbolic.versions.get(*other).value));
         }
         let known = run.symbolic.versions.get(version).clone();
-        if let Place::Pointer(address, length) = known.place
-            && let Some(stored) = run.symbolic.versions.find(Place::Memory(address, length), known.assigned)
+        if let AssignedPlace::Pointer(address, length) = known.place
+            && let Some(stored) = run.symbolic.versions.find(AssignedPlace::Memory(address, length), known.assigned)
             && let Some(other) = pairs.get(&stored)
         {
             let other = self.symbolic.versions.get(*other).clone();
-            let Place::Memory(address, _) = other.place else { return Ok(None) };
+            let AssignedPlace::Memory(address, _) = other.place else { return Ok(None) };
             let is_same = self.is_same_writer(run.symbolic, known.assigned, other.assigned)?;
             return Ok(is_same.then_some(address));
         }
@@ -170,7 +176,7 @@ impl<'p> Passing<'p> {
     pub fn went_the_same_way(
         &mut self,
         run: &mut FailingRun<'_, '_>,
-        moment: Moment,
+        moment: EventTime,
     ) -> Result<Option<bool>, TraceError> {
         let both = self.both(run, moment)?;
         Ok(both.map(|(ours, theirs, _)| ours.chosen == theirs.chosen))
@@ -180,8 +186,8 @@ impl<'p> Passing<'p> {
     fn is_same_writer(
         &mut self,
         ours: &mut Symbolic<'_>,
-        one: Option<Moment>,
-        two: Option<Moment>,
+        one: Option<EventTime>,
+        two: Option<EventTime>,
     ) -> Result<bool, TraceError> {
         let (Some(one), Some(two)) = (one, two) else { return Ok(one == two) };
         let (one, two) = (ours.tape.event(one)?, self.symbolic.tape.event(two)?);
@@ -189,13 +195,13 @@ impl<'p> Passing<'p> {
     }
 
     /// What the passing run assigned where the failing one assigned a version.
-    fn assigned(&mut self, run: &mut FailingRun<'_, '_>, version: Version) -> Result<Option<u64>, TraceError> {
+    fn assigned(&mut self, run: &mut FailingRun<'_, '_>, version: HistoryVersion) -> Result<Option<u64>, TraceError> {
         let known = run.symbolic.versions.get(version).clone();
         let Some(moment) = known.assigned else { return Ok(None) };
         let Some((ours, theirs, _)) = self.both(run, moment)? else { return Ok(None) };
         let value = |term: Option<TermId>| Some(self.symbolic.versions.value(&self.terms, term?));
         Ok(match known.place {
-            Place::Memory(address, length) | Place::Pointer(address, length) => {
+            AssignedPlace::Memory(address, length) | AssignedPlace::Pointer(address, length) => {
                 let end = address.saturating_add(length);
                 let covers = |begin: u64, n: u64| begin <= address && end <= begin.saturating_add(n);
                 let Some(nth) = ours.stored.iter().rposition(|one| covers(one.address, one.length)) else {
@@ -206,23 +212,27 @@ impl<'p> Passing<'p> {
                 };
                 let offset = address - ours.stored[nth].address;
                 match (&other.source, known.place) {
-                    (_, Place::Pointer(..)) => Some(other.address.wrapping_add(offset)),
-                    (Source::Term(term), _) if offset < 8 => {
+                    (_, AssignedPlace::Pointer(..)) => Some(other.address.wrapping_add(offset)),
+                    (WrittenSource::Term(term), _) if offset < 8 => {
                         value(Some(*term)).map(|bits| bits >> (8 * offset) & mask(known.width))
                     }
-                    (Source::Filled(byte), _) if known.width == 8 => value(Some(*byte)),
+                    (WrittenSource::Filled(byte), _) if known.width == 8 => value(Some(*byte)),
                     _ => None,
                 }
             }
-            Place::Parameter(_, index) => value(theirs.arguments.get(index as usize).copied().flatten()),
-            Place::Result(_) => value(theirs.returned),
-            Place::Pinned(..) => None,
+            AssignedPlace::Parameter(_, index) => value(theirs.arguments.get(index as usize).copied().flatten()),
+            AssignedPlace::Result(_) => value(theirs.returned),
+            AssignedPlace::Pinned(..) => None,
         })
     }
 
     /// The statements of the failing run because of which it did not store what the passing run stored, and read in the
     /// event that corresponds to this one.
-    pub fn omissions(&mut self, run: &mut FailingRun<'_, '_>, moment: Moment) -> Result<Vec<Omission>, TraceError> {
+    pub fn omissions(
+        &mut self,
+        run: &mut FailingRun<'_, '_>,
+        moment: EventTime,
+    ) -> Result<Vec<OmittedStatement>, TraceError> {
         let pairs = self.pairs(run, moment)?;
         let mut found: BTreeMap<Step, Option<Because>> = BTreeMap::new();
         for (version, other) in &*pairs {
@@ -230,7 +240,8 @@ impl<'p> Passing<'p> {
             let Some(event) = self.symbolic.tape.event(assigned)? else { continue };
             found.extend(self.skipped(run, event.step)?);
             let known = run.symbolic.versions.get(*version).clone();
-            if let (Some(ours), Place::Memory(address, length)) = (self.alignment.failing(event.step), known.place)
+            if let (Some(ours), AssignedPlace::Memory(address, length)) =
+                (self.alignment.failing(event.step), known.place)
                 && !self.is_same_writer(run.symbolic, known.assigned, Some(assigned))?
                 && !writes(run.symbolic, ours, (address, length))?
             {
@@ -289,7 +300,7 @@ impl<'p> Passing<'p> {
 
     /// Why a step ran in the passing run only: the last decision of both before it; or, if that went the same way, the last
     /// step of both in its function, and the one after it if that ran in the failing run only. Nothing if it ran in both.
-    pub fn skipped(&mut self, run: &mut FailingRun<'_, '_>, step: Step) -> Result<Vec<Omission>, TraceError> {
+    pub fn skipped(&mut self, run: &mut FailingRun<'_, '_>, step: Step) -> Result<Vec<OmittedStatement>, TraceError> {
         let (mut outer, mut decision) = (step, step);
         while decision != Step::START && self.alignment.failing(decision).is_none() {
             outer = decision;
@@ -324,13 +335,13 @@ impl<'p> Passing<'p> {
 
     /// Decisions because of which the failing run is at another place of its input than the passing one, when a step of it
     /// reads: those of the input calls that only one of them made since they last were at the same place.
-    fn shifted(&mut self, run: &mut FailingRun<'_, '_>, step: Step) -> Result<Vec<Omission>, TraceError> {
+    fn shifted(&mut self, run: &mut FailingRun<'_, '_>, step: Step) -> Result<Vec<OmittedStatement>, TraceError> {
         let Some(other) = self.alignment.reference(step) else { return Ok(Vec::new()) };
         if self.inputs.is_none() {
             self.inputs = Some([inputs(run.symbolic.tape.player)?, inputs(self.symbolic.tape.player)?]);
         }
         let Some([one, two]) = &self.inputs else { return Ok(Vec::new()) };
-        let place = |inputs: &Inputs, step: Step| {
+        let place = |inputs: &InputSteps, step: Step| {
             let at = inputs.partition_point(|(other, _)| *other < step);
             (at, at.checked_sub(1).map_or(0, |at| inputs[at].1))
         };
@@ -379,25 +390,25 @@ fn writes(symbolic: &mut Symbolic<'_>, step: Step, (address, length): (u64, u64)
 }
 
 /// The steps that read input, and how far each of them has come: in calls, and `ungetc` goes back.
-type Inputs = Vec<(Step, i64)>;
+type InputSteps = Vec<(Step, i64)>;
 
 /// The input calls of a run.
 ///
 /// Cost: one pass over the trace.
-fn inputs(player: &mut Player) -> Result<Inputs, TraceError> {
-    let mut reader = Reader::default();
+fn inputs(player: &mut NativePlayer) -> Result<InputSteps, TraceError> {
+    let mut reader = EventReader::default();
     player.replay(&mut reader)?;
     Ok(reader.inputs)
 }
 
 #[derive(Default)]
-struct Reader {
-    inputs: Inputs,
+struct EventReader {
+    inputs: InputSteps,
     place: i64,
 }
 
-impl Watch for Reader {
-    fn called(&mut self, machine: &Machine, call: &Call, _arguments: &[Option<u64>], _result: Option<u64>) {
+impl Watch for EventReader {
+    fn called(&mut self, machine: &NativeMachine, call: &NativeCall, _arguments: &[Option<u64>], _result: Option<u64>) {
         let Some(frame) = machine.frame() else { return };
         match call.name.as_deref() {
             Some("ungetc") => self.place -= 1,
@@ -423,22 +434,22 @@ impl Pairing<'_> {
             return;
         }
         match (self.ours.node(one), self.theirs.node(two)) {
-            (Node::Variable(ours), Node::Variable(theirs)) => {
+            (TermNode::Variable(ours), TermNode::Variable(theirs)) => {
                 if self.ours.width(one) == self.theirs.width(two) {
                     self.pairs.entry(ours).or_insert(theirs);
                 }
             }
             // A decision that went the other way.
-            (Node::Unary(Unary::Not, inner), other) if !matches!(other, Node::Unary(Unary::Not, _)) => {
+            (TermNode::Unary(UnaryTerm::Not, inner), other) if !matches!(other, TermNode::Unary(UnaryTerm::Not, _)) => {
                 self.pair(Some((inner, two)));
             }
-            (other, Node::Unary(Unary::Not, inner)) if !matches!(other, Node::Unary(Unary::Not, _)) => {
+            (other, TermNode::Unary(UnaryTerm::Not, inner)) if !matches!(other, TermNode::Unary(UnaryTerm::Not, _)) => {
                 self.pair(Some((one, inner)));
             }
             (ours, theirs) => {
                 let is_same = match (ours, theirs) {
-                    (Node::Unary(ours, _), Node::Unary(theirs, _)) => ours == theirs,
-                    (Node::Binary(ours, ..), Node::Binary(theirs, ..)) => ours == theirs,
+                    (TermNode::Unary(ours, _), TermNode::Unary(theirs, _)) => ours == theirs,
+                    (TermNode::Binary(ours, ..), TermNode::Binary(theirs, ..)) => ours == theirs,
                     _ => discriminant(&ours) == discriminant(&theirs),
                 };
                 if is_same {

@@ -1,14 +1,14 @@
 //! Invariants of stored runs.
 
-use crate::invariant::{Limits, abstraction};
+use crate::invariant::{InvariantLimits, abstraction};
 use crate::native::invariant::words::conditions;
-use crate::native::invariant::{Mode, Native, moment};
+use crate::native::invariant::{AddressMode, Native, moment};
 use idd_trace::logic::term::Terms;
 use idd_trace::native::output::outputs;
 use idd_trace::native::stored::player;
 use idd_trace::native::symbolic::Symbolic;
-use idd_trace::native::symbolic::version::Place;
-use idd_trace::native::tape::Tape;
+use idd_trace::native::symbolic::version::AssignedPlace;
+use idd_trace::native::tape::EventTape;
 use idd_trace::step::Step;
 
 /// What the terms of all statements of a run give is what was recorded, or is known not to be modelled.
@@ -18,7 +18,7 @@ fn the_terms_of_a_run_give_what_was_recorded() {
         [("crash", "bad"), ("input", "bad"), ("inputs", "good"), ("list", "bad"), ("returns", "bad"), ("text", "good")]
     {
         let mut player = player(program, version);
-        let mut symbolic = Symbolic::new(Tape::new(&mut player).unwrap());
+        let mut symbolic = Symbolic::new(EventTape::new(&mut player).unwrap());
         let mut terms = Terms::default();
         for step in 1..=symbolic.tape.n_steps() {
             for moment in symbolic.tape.moments(Step(step)) {
@@ -31,7 +31,7 @@ fn the_terms_of_a_run_give_what_was_recorded() {
             let Some(moment) = known.assigned else { continue };
             let is_library =
                 symbolic.tape.event(moment).unwrap().unwrap().back.as_ref().is_some_and(|back| back.library.is_some());
-            if is_library || matches!(known.place, Place::Pinned(..)) {
+            if is_library || matches!(known.place, AssignedPlace::Pinned(..)) {
                 continue;
             }
             let assigned = symbolic.assigned(&mut terms, version).unwrap();
@@ -47,18 +47,18 @@ fn the_terms_of_a_run_give_what_was_recorded() {
 
 #[test]
 fn the_crash_of_a_stored_run_has_an_abstract_slice() {
-    for mode in [Mode::Value, Mode::Address, Mode::Absolute] {
+    for mode in [AddressMode::Value, AddressMode::Address, AddressMode::Absolute] {
         let mut player = player("crash", "bad");
         let crash = outputs(&mut player).unwrap().crash.unwrap();
-        let mut native = Native::new(Symbolic::new(Tape::new(&mut player).unwrap()), mode);
+        let mut native = Native::new(Symbolic::new(EventTape::new(&mut player).unwrap()), mode);
         let mut terms = Terms::default();
         let failing = native.crash(&mut terms, crash, 2).unwrap();
-        let found = abstraction(&mut terms, &mut native, &failing, Limits::default()).unwrap();
+        let found = abstraction(&mut terms, &mut native, &failing, InvariantLimits::default()).unwrap();
         let last = found.links.last().unwrap();
         let names = native.names(&terms, moment(last.time), &last.before).unwrap();
         let told = conditions(&terms, &last.before, &names);
         // The pointer is null from its initialisation on.
-        assert!(found.links.len() > usize::from(mode != Mode::Value), "{mode:?}: {told:?}");
+        assert!(found.links.len() > usize::from(mode != AddressMode::Value), "{mode:?}: {told:?}");
         let place = native.event(moment(found.links[0].time)).unwrap();
         let line = place.shape.statements[place.statement as usize].place.clone().unwrap().line;
         assert_eq!((line, &found.links[0].before), (16, &Vec::new()), "{mode:?}: {told:?}");

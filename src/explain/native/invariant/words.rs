@@ -4,20 +4,20 @@ use std::collections::HashMap;
 
 use crate::native::invariant::Native;
 use crate::native::naming;
-use crate::native::naming::Kind;
+use crate::native::naming::NumberKind;
 use idd_trace::TraceError;
 use idd_trace::logic::evaluate::signed;
 use idd_trace::logic::substitute::variables;
-use idd_trace::logic::term::{Binary, Node, TermId, Terms, Unary};
-use idd_trace::native::event::Moment;
-use idd_trace::native::machine::Machine;
+use idd_trace::logic::term::{BinaryTerm, TermId, TermNode, Terms, UnaryTerm};
+use idd_trace::native::event::EventTime;
+use idd_trace::native::machine::NativeMachine;
 use idd_trace::native::object::View;
-use idd_trace::native::symbolic::version::Place;
+use idd_trace::native::symbolic::version::AssignedPlace;
 use idd_trace::native::visit::before_step;
 use idd_trace::step::Step;
 
 /// The names of versions, and what their numbers are.
-pub type Names = HashMap<u32, (String, Kind)>;
+pub type VersionNames = HashMap<u32, (String, NumberKind)>;
 
 /// How tightly an operator binds; more is tighter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -41,23 +41,30 @@ impl Native<'_> {
     /// The names that the versions of some conditions have right before an event.
     ///
     /// Cost: one seek, and a search for each part of memory.
-    pub fn names(&mut self, terms: &Terms, moment: Moment, conditions: &[TermId]) -> Result<Names, TraceError> {
-        let mut names = Names::new();
+    pub fn names(
+        &mut self,
+        terms: &Terms,
+        moment: EventTime,
+        conditions: &[TermId],
+    ) -> Result<VersionNames, TraceError> {
+        let mut names = VersionNames::new();
         let mut parts: Vec<(u32, (u64, u64), bool)> = Vec::new();
         for (version, _) in variables(terms, conditions) {
             let known = self.symbolic.versions.get(version).clone();
             let (name, kind) = match known.place {
-                Place::Memory(address, length) => {
+                AssignedPlace::Memory(address, length) => {
                     parts.push((version, (address, length), false));
                     continue;
                 }
-                Place::Pointer(address, length) => {
+                AssignedPlace::Pointer(address, length) => {
                     parts.push((version, (address, length), true));
                     continue;
                 }
-                Place::Parameter(_, index) => (self.parameter(known.assigned, moment, index)?, Kind::Signed),
-                Place::Result(at) => (self.result(at)?, Kind::Signed),
-                Place::Pinned(..) => ("a result".to_owned(), Kind::Signed),
+                AssignedPlace::Parameter(_, index) => {
+                    (self.parameter(known.assigned, moment, index)?, NumberKind::Signed)
+                }
+                AssignedPlace::Result(at) => (self.result(at)?, NumberKind::Signed),
+                AssignedPlace::Pinned(..) => ("a result".to_owned(), NumberKind::Signed),
             };
             names.insert(version, (name, kind));
         }
@@ -65,27 +72,32 @@ impl Native<'_> {
         let found = self.named(moment, &ranges)?;
         for ((version, (address, length), is_pointer), found) in parts.into_iter().zip(found) {
             let found = match found.filter(|(name, _)| name != "the environment") {
-                None if length == 1 => self.argument_byte(address)?.map(|name| (name, Kind::Character)),
+                None if length == 1 => self.argument_byte(address)?.map(|name| (name, NumberKind::Character)),
                 found => found,
             };
-            let (name, kind) = found.unwrap_or_else(|| (format!("*(char (*)[{length}]){address:#x}"), Kind::Signed));
-            let shown = if is_pointer { (address_of(&name), Kind::Pointer) } else { (name, kind) };
+            let (name, kind) =
+                found.unwrap_or_else(|| (format!("*(char (*)[{length}]){address:#x}"), NumberKind::Signed));
+            let shown = if is_pointer { (address_of(&name), NumberKind::Pointer) } else { (name, kind) };
             names.insert(version, shown);
         }
         Ok(names)
     }
 
-    fn named(&mut self, moment: Moment, ranges: &[(u64, u64)]) -> Result<Vec<Option<(String, Kind)>>, TraceError> {
+    fn named(
+        &mut self,
+        moment: EventTime,
+        ranges: &[(u64, u64)],
+    ) -> Result<Vec<Option<(String, NumberKind)>>, TraceError> {
         let mut found = vec![None; ranges.len()];
         if ranges.is_empty() {
             return Ok(found);
         }
         let player = &mut *self.symbolic.tape.player;
-        let look = |machine: &Machine| {
+        let look = |machine: &NativeMachine| {
             let view = View::new(machine);
             let mut found = naming::named(view, ranges, None);
             for (found, (address, length)) in found.iter_mut().zip(ranges).filter(|(found, _)| found.is_none()) {
-                *found = view.name(*address, *length).map(|name| (name, Kind::Signed));
+                *found = view.name(*address, *length).map(|name| (name, NumberKind::Signed));
             }
             found
         };
@@ -99,7 +111,7 @@ impl Native<'_> {
     }
 
     /// A parameter by its name.
-    fn parameter(&mut self, call: Option<Moment>, moment: Moment, index: u32) -> Result<String, TraceError> {
+    fn parameter(&mut self, call: Option<EventTime>, moment: EventTime, index: u32) -> Result<String, TraceError> {
         let event = self.event(moment)?;
         let function = &event.shape.body.function;
         let is_called = call.is_none_or(|call| self.symbolic.last_before(event.caller, moment) == Some(call));
@@ -111,7 +123,7 @@ impl Native<'_> {
     }
 
     /// What a call returned, by its function.
-    fn result(&mut self, moment: Moment) -> Result<String, TraceError> {
+    fn result(&mut self, moment: EventTime) -> Result<String, TraceError> {
         let event = self.event(moment)?;
         let call = event.segment().first.checked_sub(1).and_then(|index| event.block_instructions().get(index));
         Ok(call.and_then(|call| call.called()).map_or_else(|| "the result".to_owned(), |name| format!("{name}()")))
@@ -128,7 +140,7 @@ fn address_of(name: &str) -> String {
 
 /// Writes conditions, in the order of what they say something of. What the names say already is left out: that the
 /// address of a variable is what it is, and that `p` leads to `p->n`.
-pub fn conditions(terms: &Terms, all: &[TermId], names: &Names) -> Vec<String> {
+pub fn conditions(terms: &Terms, all: &[TermId], names: &VersionNames) -> Vec<String> {
     let mut texts: Vec<(bool, String)> = Vec::new();
     for condition in all {
         if is_said_by_names(terms, *condition, names) {
@@ -144,23 +156,23 @@ pub fn conditions(terms: &Terms, all: &[TermId], names: &Names) -> Vec<String> {
 }
 
 /// Whether a condition only says that a pointer leads to a place whose name begins with the pointer.
-fn is_said_by_names(terms: &Terms, condition: TermId, names: &Names) -> bool {
-    let Node::Binary(Binary::Eq, first, second) = terms.node(condition) else { return false };
+fn is_said_by_names(terms: &Terms, condition: TermId, names: &VersionNames) -> bool {
+    let TermNode::Binary(BinaryTerm::Eq, first, second) = terms.node(condition) else { return false };
     let location = |term: TermId| match terms.node(term) {
-        Node::Variable(version) => names.get(&version).map(|(name, _)| &**name),
+        TermNode::Variable(version) => names.get(&version).map(|(name, _)| &**name),
         _ => None,
     };
     let is_place = |name: &&str| name.starts_with('&');
     let pointer = |term: TermId| {
         let base = match terms.node(term) {
-            Node::Binary(Binary::Add, base, offset) if terms.constant_of(offset).is_some() => base,
+            TermNode::Binary(BinaryTerm::Add, base, offset) if terms.constant_of(offset).is_some() => base,
             _ => term,
         };
         location(base)
     };
     [(first, second), (second, first)].into_iter().any(|(place, other)| {
         let base = match terms.node(place) {
-            Node::Binary(Binary::Add, base, offset) if terms.constant_of(offset).is_some() => base,
+            TermNode::Binary(BinaryTerm::Add, base, offset) if terms.constant_of(offset).is_some() => base,
             _ => place,
         };
         let Some(name) = location(base).filter(is_place) else { return false };
@@ -175,21 +187,21 @@ fn is_said_by_names(terms: &Terms, condition: TermId, names: &Names) -> bool {
 }
 
 /// Writes a condition.
-pub fn written(terms: &Terms, condition: TermId, names: &Names) -> String {
-    let writer = Writer { terms, names };
+pub fn written(terms: &Terms, condition: TermId, names: &VersionNames) -> String {
+    let writer = ConditionWriter { terms, names };
     writer.condition(condition, true).0
 }
 
-struct Writer<'w> {
+struct ConditionWriter<'w> {
     terms: &'w Terms,
-    names: &'w Names,
+    names: &'w VersionNames,
 }
 
 /// The type that an expression has in C: its bits, and whether it has a sign.
 type Ty = (u32, bool);
 
 /// An expression: how it is written, how tightly it binds, and its type.
-type Written = (String, Binding, Ty);
+type WrittenExpression = (String, Binding, Ty);
 
 /// The name of a type.
 fn type_name((bits, is_signed): Ty) -> &'static str {
@@ -210,12 +222,12 @@ fn whole(bits: u32) -> u32 {
     bits.next_power_of_two().clamp(8, 64)
 }
 
-fn inside((text, own, _): Written, binding: Binding) -> String {
+fn inside((text, own, _): WrittenExpression, binding: Binding) -> String {
     if own < binding { format!("({text})") } else { text }
 }
 
 /// An expression with a cast, unless it has the value without it.
-fn cast(written: Written, ty: Ty) -> Written {
+fn cast(written: WrittenExpression, ty: Ty) -> WrittenExpression {
     let (bits, is_signed) = written.2;
     let is_same = (bits, is_signed) == ty || (bits < ty.0 && (!is_signed || ty.1));
     if is_same {
@@ -225,16 +237,18 @@ fn cast(written: Written, ty: Ty) -> Written {
     }
 }
 
-impl Writer<'_> {
+impl ConditionWriter<'_> {
     /// A truth, or its contrary.
     fn condition(&self, term: TermId, is_true: bool) -> (String, Binding) {
         let terms = self.terms;
         match terms.node(term) {
-            Node::Constant(bits) => (if (bits == 1) == is_true { "true" } else { "false" }.to_owned(), Binding::Whole),
-            Node::Unary(Unary::Not, inner) => self.condition(inner, !is_true),
-            Node::Binary(op, first, second) if op.is_comparison() => self.comparison(op, first, second, is_true),
-            Node::Binary(op @ (Binary::And | Binary::Or), first, second) => {
-                let is_and = (op == Binary::And) == is_true;
+            TermNode::Constant(bits) => {
+                (if (bits == 1) == is_true { "true" } else { "false" }.to_owned(), Binding::Whole)
+            }
+            TermNode::Unary(UnaryTerm::Not, inner) => self.condition(inner, !is_true),
+            TermNode::Binary(op, first, second) if op.is_comparison() => self.comparison(op, first, second, is_true),
+            TermNode::Binary(op @ (BinaryTerm::And | BinaryTerm::Or), first, second) => {
+                let is_and = (op == BinaryTerm::And) == is_true;
                 let (word, binding) = if is_and { ("&&", Binding::And) } else { ("||", Binding::Or) };
                 let [one, other] = [first, second].map(|side| {
                     let (text, inner) = self.condition(side, is_true);
@@ -242,7 +256,7 @@ impl Writer<'_> {
                 });
                 (format!("{one} {word} {other}"), binding)
             }
-            Node::Binary(Binary::Xor, first, second) => {
+            TermNode::Binary(BinaryTerm::Xor, first, second) => {
                 let [one, other] = [first, second].map(|side| {
                     let (text, inner) = self.condition(side, true);
                     if inner <= Binding::Relation { format!("({text})") } else { text }
@@ -256,10 +270,10 @@ impl Writer<'_> {
         }
     }
 
-    fn comparison(&self, op: Binary, first: TermId, second: TermId, is_true: bool) -> (String, Binding) {
+    fn comparison(&self, op: BinaryTerm, first: TermId, second: TermId, is_true: bool) -> (String, Binding) {
         let width = self.terms.width(first);
         if width == 1 {
-            let same = (op == Binary::Eq) == is_true;
+            let same = (op == BinaryTerm::Eq) == is_true;
             let [one, other] = [first, second].map(|side| {
                 let (text, inner) = self.condition(side, true);
                 if inner <= Binding::Relation { format!("({text})") } else { text }
@@ -267,11 +281,11 @@ impl Writer<'_> {
             return (format!("{one} {} {other}", if same { "==" } else { "!=" }), Binding::Equality);
         }
         let (word, is_swapped) = match (op, is_true) {
-            (Binary::Eq, true) => ("==", false),
-            (Binary::Eq, false) => ("!=", false),
-            (Binary::Ult | Binary::Slt, true) => ("<", false),
-            (Binary::Ule | Binary::Sle, true) => ("<=", false),
-            (Binary::Ult | Binary::Slt, false) => ("<=", true),
+            (BinaryTerm::Eq, true) => ("==", false),
+            (BinaryTerm::Eq, false) => ("!=", false),
+            (BinaryTerm::Ult | BinaryTerm::Slt, true) => ("<", false),
+            (BinaryTerm::Ule | BinaryTerm::Sle, true) => ("<=", false),
+            (BinaryTerm::Ult | BinaryTerm::Slt, false) => ("<=", true),
             (_, _) => ("<", true),
         };
         let (mut one, mut other, mut word) = if is_swapped { (second, first, word) } else { (first, second, word) };
@@ -280,19 +294,19 @@ impl Writer<'_> {
             std::mem::swap(&mut one, &mut other);
             word = if word == "<" { ">" } else { ">=" };
         }
-        let has_sign = matches!(op, Binary::Slt | Binary::Sle);
-        let is_equality = op == Binary::Eq;
+        let has_sign = matches!(op, BinaryTerm::Slt | BinaryTerm::Sle);
+        let is_equality = op == BinaryTerm::Eq;
         let wanted = if is_equality { self.sign(one).or_else(|| self.sign(other)).unwrap_or(true) } else { has_sign };
         let kind = self.kind(one).or_else(|| self.kind(other)).unwrap_or_default();
         let kind = match kind {
-            Kind::Signed | Kind::Character if !wanted => Kind::Unsigned,
-            Kind::Unsigned if wanted => Kind::Signed,
-            Kind::Pointer if has_sign => Kind::Signed,
+            NumberKind::Signed | NumberKind::Character if !wanted => NumberKind::Unsigned,
+            NumberKind::Unsigned if wanted => NumberKind::Signed,
+            NumberKind::Pointer if has_sign => NumberKind::Signed,
             kind => kind,
         };
         let side = |term: TermId| match self.terms.constant_of(term) {
             Some(bits) => number(bits, width, kind),
-            None if kind == Kind::Pointer => inside(self.expression(term, wanted), Binding::Shift),
+            None if kind == NumberKind::Pointer => inside(self.expression(term, wanted), Binding::Shift),
             None => inside(cast(self.expression(term, wanted), (whole(width), wanted)), Binding::Shift),
         };
         let (mut left, mut right) = (side(one), side(other));
@@ -303,17 +317,17 @@ impl Writer<'_> {
     }
 
     /// What the number of a term is, as far as a variable says so.
-    fn kind(&self, term: TermId) -> Option<Kind> {
+    fn kind(&self, term: TermId) -> Option<NumberKind> {
         match self.terms.node(term) {
-            Node::Variable(version) => self.names.get(&version).map(|(_, kind)| *kind),
-            Node::ZeroExtend(inner) | Node::SignExtend(inner) => match self.kind(inner)? {
-                Kind::Character if self.terms.width(term) == 32 => Some(Kind::Character),
-                Kind::Pointer => Some(Kind::Pointer),
+            TermNode::Variable(version) => self.names.get(&version).map(|(_, kind)| *kind),
+            TermNode::ZeroExtend(inner) | TermNode::SignExtend(inner) => match self.kind(inner)? {
+                NumberKind::Character if self.terms.width(term) == 32 => Some(NumberKind::Character),
+                NumberKind::Pointer => Some(NumberKind::Pointer),
                 _ => None,
             },
-            Node::Binary(Binary::Add | Binary::Sub, first, second) => {
+            TermNode::Binary(BinaryTerm::Add | BinaryTerm::Sub, first, second) => {
                 let (one, other) = (self.kind(first), self.kind(second));
-                [one, other].into_iter().flatten().find(|kind| *kind == Kind::Pointer).or(one).or(other)
+                [one, other].into_iter().flatten().find(|kind| *kind == NumberKind::Pointer).or(one).or(other)
             }
             _ => None,
         }
@@ -322,13 +336,13 @@ impl Writer<'_> {
     /// Whether a term has a sign, as far as it says so.
     fn sign(&self, term: TermId) -> Option<bool> {
         match self.terms.node(term) {
-            Node::Variable(version) => {
+            TermNode::Variable(version) => {
                 let (_, kind) = self.names.get(&version)?;
-                Some(matches!(kind, Kind::Signed | Kind::Character))
+                Some(matches!(kind, NumberKind::Signed | NumberKind::Character))
             }
-            Node::SignExtend(_) => Some(true),
-            Node::ZeroExtend(inner) => Some(self.terms.width(inner) < 32 || self.sign(inner)?),
-            Node::Binary(_, first, second) => match (self.sign(first), self.sign(second)) {
+            TermNode::SignExtend(_) => Some(true),
+            TermNode::ZeroExtend(inner) => Some(self.terms.width(inner) < 32 || self.sign(inner)?),
+            TermNode::Binary(_, first, second) => match (self.sign(first), self.sign(second)) {
                 (Some(one), Some(other)) => Some(one && other),
                 (one, other) => one.or(other),
             },
@@ -337,49 +351,52 @@ impl Writer<'_> {
     }
 
     /// - `wanted`: whether it should have a sign, where nothing else says so.
-    fn expression(&self, term: TermId, wanted: bool) -> Written {
+    fn expression(&self, term: TermId, wanted: bool) -> WrittenExpression {
         let terms = self.terms;
         let width = terms.width(term);
         let ty = (whole(width), wanted);
         match terms.node(term) {
-            Node::Constant(bits) => {
-                (number(bits, width, if wanted { Kind::Signed } else { Kind::Unsigned }), Binding::Prefix, ty)
-            }
-            Node::Variable(version) => {
-                let (name, kind) = self.names.get(&version).cloned().unwrap_or((format!("v{version}"), Kind::Signed));
+            TermNode::Constant(bits) => (
+                number(bits, width, if wanted { NumberKind::Signed } else { NumberKind::Unsigned }),
+                Binding::Prefix,
+                ty,
+            ),
+            TermNode::Variable(version) => {
+                let (name, kind) =
+                    self.names.get(&version).cloned().unwrap_or((format!("v{version}"), NumberKind::Signed));
                 let is_prefixed = name.starts_with(['*', '&']);
-                let is_signed = matches!(kind, Kind::Signed | Kind::Character);
+                let is_signed = matches!(kind, NumberKind::Signed | NumberKind::Character);
                 (name, if is_prefixed { Binding::Prefix } else { Binding::Whole }, (whole(width), is_signed))
             }
-            Node::ZeroExtend(inner) | Node::SignExtend(inner) if terms.width(inner) == 1 => {
+            TermNode::ZeroExtend(inner) | TermNode::SignExtend(inner) if terms.width(inner) == 1 => {
                 let (text, own) = self.condition(inner, true);
-                if matches!(terms.node(term), Node::SignExtend(_)) {
+                if matches!(terms.node(term), TermNode::SignExtend(_)) {
                     return (format!("-({text})"), Binding::Prefix, (32, true));
                 }
                 (text, own, (32, true))
             }
-            Node::ZeroExtend(inner) => cast(self.expression(inner, false), (whole(terms.width(inner)), false)),
-            Node::SignExtend(inner) => cast(self.expression(inner, true), (whole(terms.width(inner)), true)),
-            Node::Unary(Unary::Not, inner) if width == 1 => {
+            TermNode::ZeroExtend(inner) => cast(self.expression(inner, false), (whole(terms.width(inner)), false)),
+            TermNode::SignExtend(inner) => cast(self.expression(inner, true), (whole(terms.width(inner)), true)),
+            TermNode::Unary(UnaryTerm::Not, inner) if width == 1 => {
                 let (text, own) = self.condition(inner, false);
                 (text, own, (32, true))
             }
-            Node::Binary(..) if width == 1 => {
+            TermNode::Binary(..) if width == 1 => {
                 let (text, own) = self.condition(term, true);
                 (text, own, (32, true))
             }
-            Node::Unary(op, inner) => {
-                let sign = if op == Unary::Neg { '-' } else { '~' };
+            TermNode::Unary(op, inner) => {
+                let sign = if op == UnaryTerm::Neg { '-' } else { '~' };
                 let text = format!("{sign}{}", inside(self.expression(inner, wanted), Binding::Prefix));
                 Self::cut((text, Binding::Prefix, ty), width)
             }
-            Node::Binary(op, first, second) => self.operation(op, (first, second), wanted),
-            Node::Extract(inner, 0) if whole(width) == width => (
+            TermNode::Binary(op, first, second) => self.operation(op, (first, second), wanted),
+            TermNode::Extract(inner, 0) if whole(width) == width => (
                 format!("({}){}", type_name(ty), inside(self.expression(inner, wanted), Binding::Prefix)),
                 Binding::Prefix,
                 ty,
             ),
-            Node::Extract(inner, low) => {
+            TermNode::Extract(inner, low) => {
                 let mask = idd_trace::logic::term::mask(width);
                 let bits = cast(self.expression(inner, false), (whole(terms.width(inner)), false));
                 let shifted = if low == 0 {
@@ -389,13 +406,13 @@ impl Writer<'_> {
                 };
                 (format!("{shifted} & {mask:#x}"), Binding::BitAnd, (whole(width), false))
             }
-            Node::Concat(upper, lower) => {
+            TermNode::Concat(upper, lower) => {
                 let by = terms.width(lower);
                 let [upper, lower] = [upper, lower]
                     .map(|part| inside(cast(self.expression(part, false), (whole(width), false)), Binding::Shift));
                 (format!("{upper} << {by} | {lower}"), Binding::BitOr, (whole(width), false))
             }
-            Node::If(condition, yes, no) => {
+            TermNode::If(condition, yes, no) => {
                 let (text, own) = self.condition(condition, true);
                 let text = if own <= Binding::Choice { format!("({text})") } else { text };
                 let [yes, no] = [yes, no].map(|side| inside(cast(self.expression(side, wanted), ty), Binding::Or));
@@ -405,47 +422,48 @@ impl Writer<'_> {
     }
 
     /// An operation that C does in an `int` becomes one of fewer bits.
-    fn cut((text, own, ty): Written, width: u32) -> Written {
+    fn cut((text, own, ty): WrittenExpression, width: u32) -> WrittenExpression {
         if width >= 32 {
             return (text, own, ty);
         }
         (format!("({}){}", type_name(ty), inside((text, own, ty), Binding::Prefix)), Binding::Prefix, ty)
     }
 
-    fn operation(&self, op: Binary, (first, second): (TermId, TermId), wanted: bool) -> Written {
+    fn operation(&self, op: BinaryTerm, (first, second): (TermId, TermId), wanted: bool) -> WrittenExpression {
         let (word, binding, sign) = match op {
-            Binary::And => ("&", Binding::BitAnd, None),
-            Binary::Or => ("|", Binding::BitOr, None),
-            Binary::Xor => ("^", Binding::BitXor, None),
-            Binary::Add => ("+", Binding::Sum, None),
-            Binary::Sub => ("-", Binding::Sum, None),
-            Binary::Mul => ("*", Binding::Product, None),
-            Binary::UDiv => ("/", Binding::Product, Some(false)),
-            Binary::SDiv => ("/", Binding::Product, Some(true)),
-            Binary::URem => ("%", Binding::Product, Some(false)),
-            Binary::SRem => ("%", Binding::Product, Some(true)),
-            Binary::LShr => (">>", Binding::Shift, Some(false)),
-            Binary::AShr => (">>", Binding::Shift, Some(true)),
+            BinaryTerm::And => ("&", Binding::BitAnd, None),
+            BinaryTerm::Or => ("|", Binding::BitOr, None),
+            BinaryTerm::Xor => ("^", Binding::BitXor, None),
+            BinaryTerm::Add => ("+", Binding::Sum, None),
+            BinaryTerm::Sub => ("-", Binding::Sum, None),
+            BinaryTerm::Mul => ("*", Binding::Product, None),
+            BinaryTerm::UDiv => ("/", Binding::Product, Some(false)),
+            BinaryTerm::SDiv => ("/", Binding::Product, Some(true)),
+            BinaryTerm::URem => ("%", Binding::Product, Some(false)),
+            BinaryTerm::SRem => ("%", Binding::Product, Some(true)),
+            BinaryTerm::LShr => (">>", Binding::Shift, Some(false)),
+            BinaryTerm::AShr => (">>", Binding::Shift, Some(true)),
             _ => ("<<", Binding::Shift, None),
         };
         let width = self.terms.width(first);
         let is_signed = sign.or_else(|| self.sign(first).zip(self.sign(second)).map(|(one, other)| one && other));
         let is_signed = is_signed.or_else(|| self.sign(first)).or_else(|| self.sign(second)).unwrap_or(wanted);
         let ty = (whole(width), is_signed);
-        let is_pointer = self.kind(first) == Some(Kind::Pointer) || self.kind(second) == Some(Kind::Pointer);
+        let is_pointer =
+            self.kind(first) == Some(NumberKind::Pointer) || self.kind(second) == Some(NumberKind::Pointer);
         let operand = |term: TermId| {
             let written = self.expression(term, is_signed);
             if is_pointer || width < 32 { written } else { cast(written, ty) }
         };
         let left = inside(operand(first), binding);
-        if op == Binary::Add
+        if op == BinaryTerm::Add
             && let Some(bits) = self.terms.constant_of(second)
             && signed(bits, width) < 0
         {
             let text = format!("{left} - {}", signed(bits, width).unsigned_abs());
             return Self::cut((text, Binding::Sum, ty), width);
         }
-        let is_bits = matches!(op, Binary::And | Binary::Or | Binary::Xor);
+        let is_bits = matches!(op, BinaryTerm::And | BinaryTerm::Or | BinaryTerm::Xor);
         let right = match self.terms.constant_of(second) {
             Some(bits) if is_bits && bits > 9 => format!("{bits:#x}"),
             _ => {
@@ -458,11 +476,11 @@ impl Writer<'_> {
 }
 
 /// A number as it is written in C.
-pub fn number(bits: u64, width: u32, kind: Kind) -> String {
+pub fn number(bits: u64, width: u32, kind: NumberKind) -> String {
     match kind {
-        Kind::Pointer if bits == 0 => "NULL".to_owned(),
-        Kind::Pointer => format!("{bits:#x}"),
-        Kind::Character if width == 8 || width == 32 => match u8::try_from(signed(bits, width)) {
+        NumberKind::Pointer if bits == 0 => "NULL".to_owned(),
+        NumberKind::Pointer => format!("{bits:#x}"),
+        NumberKind::Character if width == 8 || width == 32 => match u8::try_from(signed(bits, width)) {
             Ok(byte @ (b' '..=b'~')) => match byte {
                 b'\'' | b'\\' => format!("'\\{}'", char::from(byte)),
                 _ => format!("'{}'", char::from(byte)),
@@ -471,11 +489,11 @@ pub fn number(bits: u64, width: u32, kind: Kind) -> String {
             Ok(b'\t') => "'\\t'".to_owned(),
             _ => signed(bits, width).to_string(),
         },
-        Kind::Float if width == 64 => format!("{:?}", f64::from_bits(bits)),
-        Kind::Float if width == 32 => {
+        NumberKind::Float if width == 64 => format!("{:?}", f64::from_bits(bits)),
+        NumberKind::Float if width == 32 => {
             format!("{:?}f", f32::from_bits(u32::try_from(bits & 0xffff_ffff).unwrap_or(0)))
         }
-        Kind::Unsigned => bits.to_string(),
+        NumberKind::Unsigned => bits.to_string(),
         _ if width == 64 && bits > 1 << 40 && bits < 1 << 48 => format!("{bits:#x}"),
         _ => signed(bits, width).to_string(),
     }

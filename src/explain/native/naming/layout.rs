@@ -4,13 +4,13 @@ use std::collections::HashMap;
 use std::rc::Rc;
 
 use crate::native::naming::{MAX_DEPTH, MAX_ELEMENTS};
-use idd_trace::instrument::debug::{Debug, Member, SourceType};
+use idd_trace::instrument::debug::{Debug, SourceType, StructMember};
 use idd_trace::instrument::instruction::MetadataId;
 use idd_trace::instrument::module::Module;
 use idd_trace::native::value;
 
 /// The parts of a type that have pointers.
-pub(super) enum Layout {
+pub(super) enum TypeLayout {
     /// It has none.
     Plain,
     /// It is one.
@@ -21,11 +21,11 @@ pub(super) enum Layout {
         is_reference: bool,
     },
     /// The members with pointers, and how these have them.
-    Compound(Vec<(Member, Rc<Layout>)>),
+    Compound(Vec<(StructMember, Rc<TypeLayout>)>),
     /// Elements with pointers, of so many bytes each.
     Array {
         /// How one has them.
-        element: Rc<Layout>,
+        element: Rc<TypeLayout>,
         /// How many are looked through.
         n: u64,
         /// The size of each in bytes.
@@ -35,40 +35,42 @@ pub(super) enum Layout {
 
 /// The layouts of the types that were met.
 #[derive(Default)]
-pub(super) struct Layouts(HashMap<(*const Module, MetadataId), Rc<Layout>>);
+pub(super) struct TypeLayouts(HashMap<(*const Module, MetadataId), Rc<TypeLayout>>);
 
-impl Layouts {
+impl TypeLayouts {
     /// That of a type that is `depth` parts deep in another one; what is too deep is taken for plain.
-    pub(super) fn of(&mut self, debug: Debug<'_>, ty: MetadataId, depth: u32) -> Rc<Layout> {
+    pub(super) fn of(&mut self, debug: Debug<'_>, ty: MetadataId, depth: u32) -> Rc<TypeLayout> {
         let key: (*const Module, _) = (debug.module(), ty);
         if let Some(known) = self.0.get(&key) {
             return Rc::clone(known);
         }
         if depth > MAX_DEPTH {
-            return Rc::new(Layout::Plain);
+            return Rc::new(TypeLayout::Plain);
         }
         let layout = Rc::new(self.read(debug, ty, depth));
         self.0.insert(key, Rc::clone(&layout));
         layout
     }
 
-    fn read(&mut self, debug: Debug<'_>, ty: MetadataId, depth: u32) -> Layout {
-        let mut inner = |ty| Some(self.of(debug, ty, depth + 1)).filter(|inner| !matches!(**inner, Layout::Plain));
+    fn read(&mut self, debug: Debug<'_>, ty: MetadataId, depth: u32) -> TypeLayout {
+        let mut inner = |ty| Some(self.of(debug, ty, depth + 1)).filter(|inner| !matches!(**inner, TypeLayout::Plain));
         match debug.plain_ty(ty) {
-            Some((_, SourceType::Pointer(Some(to)))) => Layout::Pointer { to, is_reference: debug.is_reference(ty) },
+            Some((_, SourceType::Pointer(Some(to)))) => {
+                TypeLayout::Pointer { to, is_reference: debug.is_reference(ty) }
+            }
             Some((_, SourceType::Struct(compound) | SourceType::Union(compound))) => {
                 let members = compound.members.iter().filter(|member| !member.is_bit_field);
                 let members: Vec<_> = members.filter_map(|member| Some((member.clone(), inner(member.ty?)?))).collect();
-                if members.is_empty() { Layout::Plain } else { Layout::Compound(members) }
+                if members.is_empty() { TypeLayout::Plain } else { TypeLayout::Compound(members) }
             }
             Some((_, SourceType::Array(Some(element), counts))) => {
                 let n = counts.iter().try_fold(1_u64, |n, count| n.checked_mul((*count)?)).unwrap_or(0);
                 match (value::size_of(debug, element, 0), inner(element)) {
-                    (Some(size), Some(element)) => Layout::Array { element, n: n.min(MAX_ELEMENTS), size },
-                    _ => Layout::Plain,
+                    (Some(size), Some(element)) => TypeLayout::Array { element, n: n.min(MAX_ELEMENTS), size },
+                    _ => TypeLayout::Plain,
                 }
             }
-            _ => Layout::Plain,
+            _ => TypeLayout::Plain,
         }
     }
 }

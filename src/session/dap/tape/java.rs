@@ -1,34 +1,34 @@
 //! What was before the steps of a Java program.
 
-use crate::dap::tape::{Level, Meaning, Past, Shown, Table, Tape, Target};
+use crate::dap::tape::{Meaning, Past, ShownVariable, StackLevel, Tape, TapeBuilder, WatchedVariable};
 use crate::expression;
 use crate::expression::condition::{Condition, ConditionAnswers, INTERVAL};
-use crate::expression::java::{Place, State};
+use crate::expression::java::{JavaState, NamedThing};
 use crate::expression::states::States as _;
-use crate::expression::{Expression, Objects as _, Value};
+use crate::expression::{Expression, ExpressionValue, StateVariables as _};
 use idd_trace::TraceError;
 use idd_trace::detail::Detail;
 use idd_trace::execution::Execution as _;
 use idd_trace::instrument::java::descriptor::is_reference;
-use idd_trace::java::machine::{Frame, Location, Machine, Value as Held, Watch};
-use idd_trace::java::player::Player;
+use idd_trace::java::machine::{JavaFrame, JavaMachine, JavaValue as Held, ValueLocation, Watch};
+use idd_trace::java::player::JavaPlayer;
 use idd_trace::java::{output, parts, text};
-use idd_trace::native::parts::Division;
+use idd_trace::native::parts::VariableDivision;
 use idd_trace::step::Step;
-use idd_trace::walk::Walk;
+use idd_trace::walk::StepWalk;
 use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::Arc;
 
 /// A run that is played.
-struct Played {
-    player: Player,
+struct JavaPlayed {
+    player: JavaPlayer,
     /// The steps that write a place, if they were looked for.
-    writers: HashMap<(Location, u64), Vec<Step>>,
+    writers: HashMap<(ValueLocation, u64), Vec<Step>>,
 }
 
 /// Reads a run; `None` if it was interrupted.
-pub fn read(mut player: Player, mut table: Table<'_>) -> Result<Option<Tape>, TraceError> {
+pub fn read(mut player: JavaPlayer, mut table: TapeBuilder<'_>) -> Result<Option<Tape>, TraceError> {
     player.look_from(Step(1), |machine, frame| {
         let statement = if frame.step == frame.entry { 0 } else { frame.statement };
         let place = table.place((frame.method.number, statement), || Some(frame.place()));
@@ -36,45 +36,45 @@ pub fn read(mut player: Player, mut table: Table<'_>) -> Result<Option<Tape>, Tr
         !table.is_interrupted
     })?;
     let crash = if table.is_interrupted { None } else { output::outputs(&mut player)?.crash };
-    Ok(table.end(Box::new(Played { player, writers: HashMap::new() }), crash.map(|step| (step, 0))))
+    Ok(table.end(Box::new(JavaPlayed { player, writers: HashMap::new() }), crash.map(|step| (step, 0))))
 }
 
 /// How a value is divided.
-fn division(machine: &Machine, descriptor: &str, value: Held) -> Division {
+fn division(machine: &JavaMachine, descriptor: &str, value: Held) -> VariableDivision {
     let object = value.object().filter(|object| *object != 0 && is_reference(descriptor));
     match object.map(|object| parts::count(machine, object)) {
-        None | Some((0, _)) => Division::Whole,
-        Some((_, Some(length))) => Division::Elements(u64::from(length)),
-        Some((_, None)) => Division::Members,
+        None | Some((0, _)) => VariableDivision::Whole,
+        Some((_, Some(length))) => VariableDivision::Elements(u64::from(length)),
+        Some((_, None)) => VariableDivision::Members,
     }
 }
 
-fn shown(state: State<'_>, place: &Place, name: String, expression: String) -> Shown {
+fn shown(state: JavaState<'_>, place: &NamedThing, name: String, expression: String) -> ShownVariable {
     let division = match place {
-        Place::Value(_, descriptor, value) => division(state.machine, descriptor, *value),
-        Place::Class(_) => Division::Whole,
+        NamedThing::Value(_, descriptor, value) => division(state.machine, descriptor, *value),
+        NamedThing::Class(_) => VariableDivision::Whole,
     };
-    Shown { name, value: state.shown(place), expression, division }
+    ShownVariable { name, value: state.shown(place), expression, division }
 }
 
 /// Looks at an activation right before a step; `None` if there is none of this level.
 fn look_at<T>(
-    player: &mut Player,
+    player: &mut JavaPlayer,
     (step, level): (Step, usize),
-    look: impl FnOnce(State<'_>) -> T,
+    look: impl FnOnce(JavaState<'_>) -> T,
 ) -> Result<Option<T>, TraceError> {
     let found = player.look_at(step, |state| {
         let below = level.checked_sub(1).map(|level| state.machine.frames().iter().rev().nth(level));
         let frame = below.map_or(Some(state.frame), |below| below.map(Box::as_ref))?;
-        Some(look(State { machine: state.machine, frame }))
+        Some(look(JavaState { machine: state.machine, frame }))
     })?;
     Ok(found.flatten())
 }
 
-impl Past for Played {
-    fn stack(&mut self, step: Step, range: Range<usize>) -> Result<(Vec<Level>, usize), TraceError> {
+impl Past for JavaPlayed {
+    fn stack(&mut self, step: Step, range: Range<usize>) -> Result<(Vec<StackLevel>, usize), TraceError> {
         let levels = self.player.look_at(step, |state| {
-            let level = |frame: &Frame| Level {
+            let level = |frame: &JavaFrame| StackLevel {
                 function: Arc::clone(&frame.method.function),
                 place: Some(frame.place().clone()).filter(|place| place.line != 0),
             };
@@ -85,7 +85,7 @@ impl Past for Played {
         Ok(levels.unwrap_or_default())
     }
 
-    fn variables(&mut self, at: (Step, usize), is_global: bool) -> Result<Option<Vec<Shown>>, TraceError> {
+    fn variables(&mut self, at: (Step, usize), is_global: bool) -> Result<Option<Vec<ShownVariable>>, TraceError> {
         look_at(&mut self.player, at, |state| {
             let names = if is_global { state.static_names() } else { state.names() };
             let one = |name: &Arc<str>| {
@@ -101,15 +101,15 @@ impl Past for Played {
         at: (Step, usize),
         expression: &Expression,
         (text, range): (&str, Range<u64>),
-    ) -> Result<Option<Vec<Shown>>, TraceError> {
+    ) -> Result<Option<Vec<ShownVariable>>, TraceError> {
         let number = |number: u64| usize::try_from(number).unwrap_or(usize::MAX);
         let wanted = (number(range.start), number(range.end.saturating_sub(range.start)));
         let found = look_at(&mut self.player, at, |state| {
-            let Some(Place::Value(_, _, value)) = expression::place(&state, expression) else { return None };
+            let Some(NamedThing::Value(_, _, value)) = expression::place(&state, expression) else { return None };
             let object = value.object().filter(|object| *object != 0)?;
-            let part = |part: parts::Part| {
+            let part = |part: parts::ObjectPart| {
                 let dot = if part.name.starts_with('[') { "" } else { "." };
-                let place = Place::Value(Some(part.location), part.descriptor, part.value);
+                let place = NamedThing::Value(Some(part.location), part.descriptor, part.value);
                 shown(state, &place, part.name.clone(), format!("{text}{dot}{}", part.name))
             };
             Some(parts::parts(state.machine, object, wanted).into_iter().map(part).collect())
@@ -123,21 +123,21 @@ impl Past for Played {
 
     fn meaning(&mut self, at: (Step, usize), expression: &Expression) -> Result<Result<Meaning, String>, TraceError> {
         let found = look_at(&mut self.player, at, |state| {
-            let computed = |value: String| Meaning { value, target: None, division: Division::Whole };
+            let computed = |value: String| Meaning { value, target: None, division: VariableDivision::Whole };
             Ok(match expression::evaluate(&state, expression)? {
-                Value::Number(number) => computed(number.shown()),
-                Value::Pointer(object, ..) => {
+                ExpressionValue::Number(number) => computed(number.shown()),
+                ExpressionValue::Pointer(object, ..) => {
                     computed(text::object(state.machine, u32::try_from(object).unwrap_or_default()))
                 }
-                Value::Place(place) => {
+                ExpressionValue::Place(place) => {
                     let target = match place {
-                        Place::Value(Some(location), ..) => {
-                            let is_local = matches!(location, Location::Local(_));
-                            Some(Target::Place(location, if is_local { state.frame.number } else { 0 }))
+                        NamedThing::Value(Some(location), ..) => {
+                            let is_local = matches!(location, ValueLocation::Local(_));
+                            Some(WatchedVariable::Place(location, if is_local { state.frame.number } else { 0 }))
                         }
                         _ => None,
                     };
-                    let Shown { value, division, .. } = shown(state, &place, String::new(), String::new());
+                    let ShownVariable { value, division, .. } = shown(state, &place, String::new(), String::new());
                     Meaning { value, target, division }
                 }
             })
@@ -152,14 +152,14 @@ impl Past for Played {
     /// The first time, the whole run is played.
     fn writers(
         &mut self,
-        _walk: &Walk,
-        target: &Target,
+        _walk: &StepWalk,
+        target: &WatchedVariable,
         range: Range<u32>,
         is_over: &dyn Fn() -> bool,
     ) -> Result<Option<Vec<Step>>, TraceError> {
-        let Target::Place(location, frame) = *target else { return Ok(Some(Vec::new())) };
+        let WatchedVariable::Place(location, frame) = *target else { return Ok(Some(Vec::new())) };
         if !self.writers.contains_key(&(location, frame)) {
-            let mut writers = Writers { location, frame, found: Vec::new(), is_over, is_interrupted: false };
+            let mut writers = JavaWriters { location, frame, found: Vec::new(), is_over, is_interrupted: false };
             self.player.replay(&mut writers)?;
             if writers.is_interrupted {
                 return Ok(None);
@@ -174,8 +174,8 @@ impl Past for Played {
 }
 
 /// Collects the steps that write a place.
-struct Writers<'w> {
-    location: Location,
+struct JavaWriters<'w> {
+    location: ValueLocation,
     /// The activation of a local, else 0.
     frame: u64,
     found: Vec<Step>,
@@ -183,12 +183,12 @@ struct Writers<'w> {
     is_interrupted: bool,
 }
 
-impl Watch for Writers<'_> {
-    fn step(&mut self, machine: &Machine, _frame: &Frame) {
+impl Watch for JavaWriters<'_> {
+    fn step(&mut self, machine: &JavaMachine, _frame: &JavaFrame) {
         self.is_interrupted |= machine.n_steps.is_multiple_of(INTERVAL) && (self.is_over)();
     }
 
-    fn writes(&mut self, _machine: &Machine, frame: &Frame, location: Location, _value: Held) {
+    fn writes(&mut self, _machine: &JavaMachine, frame: &JavaFrame, location: ValueLocation, _value: Held) {
         if location == self.location && (self.frame == 0 || self.frame == frame.number) {
             self.found.push(frame.step);
         }

@@ -1,20 +1,20 @@
 //! What was before the steps of a C program.
 
-use crate::dap::tape::{Level, Meaning, Past, Shown, Table, Tape, Target};
+use crate::dap::tape::{Meaning, Past, ShownVariable, StackLevel, Tape, TapeBuilder, WatchedVariable};
 use crate::expression;
 use crate::expression::condition::{Condition, ConditionAnswers, INTERVAL};
-use crate::expression::state::State;
-use crate::expression::{Expression, Value};
+use crate::expression::state::ProcessState;
+use crate::expression::{Expression, ExpressionValue};
 use idd_trace::TraceError;
 use idd_trace::detail::Detail;
-use idd_trace::native::machine::{Crash, Frame, Machine, Watch};
+use idd_trace::native::machine::{Crash, NativeFrame, NativeMachine, Watch};
 use idd_trace::native::object::View;
-use idd_trace::native::parts::Division;
-use idd_trace::native::play::Player;
+use idd_trace::native::parts::VariableDivision;
+use idd_trace::native::play::NativePlayer;
 use idd_trace::native::visit::before_step;
 use idd_trace::native::{detail, object};
 use idd_trace::step::Step;
-use idd_trace::walk::{Row, Walk};
+use idd_trace::walk::{StepWalk, WalkRow};
 use idd_trace::writes::Writes;
 use std::ops::Range;
 
@@ -22,34 +22,34 @@ use std::ops::Range;
 const MAX_TARGETS: u64 = 100;
 
 /// A run that is played.
-struct Played {
-    player: Player,
+struct NativePlayed {
+    player: NativePlayer,
     writes: Writes,
     /// The process right before the step that was looked at last.
-    now: Option<(Step, Machine)>,
+    now: Option<(Step, NativeMachine)>,
 }
 
 /// Builds the table.
-struct Reader<'t> {
-    table: Table<'t>,
+struct NativeTapeReader<'t> {
+    table: TapeBuilder<'t>,
     crash: Option<(Step, u32)>,
     writes: Writes,
 }
 
-impl Watch for Reader<'_> {
-    fn step(&mut self, machine: &Machine) {
+impl Watch for NativeTapeReader<'_> {
+    fn step(&mut self, machine: &NativeMachine) {
         let Some(frame) = machine.frame() else { return };
         let place = self.table.place((frame.shape.index, frame.statement), || frame.place());
         self.table.step(place, (frame.number, machine.frames.len()), machine.thread);
     }
 
-    fn crashes(&mut self, machine: &Machine, crash: &Crash) {
+    fn crashes(&mut self, machine: &NativeMachine, crash: &Crash) {
         if let Some(frame) = machine.frame() {
             self.crash = Some((frame.step, crash.signal));
         }
     }
 
-    fn writes(&mut self, machine: &Machine, step: Step, address: u64, length: u64) {
+    fn writes(&mut self, machine: &NativeMachine, step: Step, address: u64, length: u64) {
         if step != Step::START {
             self.writes.add(machine.n_steps, step, address, length);
         }
@@ -61,16 +61,16 @@ impl Watch for Reader<'_> {
 }
 
 /// Reads a run; `None` if it was interrupted.
-pub fn read(mut player: Player, writes: Writes, table: Table<'_>) -> Result<Option<Tape>, TraceError> {
-    let mut reader = Reader { table, crash: None, writes };
+pub fn read(mut player: NativePlayer, writes: Writes, table: TapeBuilder<'_>) -> Result<Option<Tape>, TraceError> {
+    let mut reader = NativeTapeReader { table, crash: None, writes };
     player.replay(&mut reader)?;
-    let Reader { table, crash, writes } = reader;
-    Ok(table.end(Box::new(Played { player, writes, now: None }), crash))
+    let NativeTapeReader { table, crash, writes } = reader;
+    Ok(table.end(Box::new(NativePlayed { player, writes, now: None }), crash))
 }
 
 /// Collects the steps that write a variable.
-struct Writers<'t> {
-    target: &'t Target,
+struct NativeWriters<'t> {
+    target: &'t WatchedVariable,
     /// Steps from here on are not wanted.
     end: u32,
     found: Vec<Step>,
@@ -79,11 +79,11 @@ struct Writers<'t> {
     is_interrupted: bool,
 }
 
-impl Watch for Writers<'_> {
-    fn step(&mut self, machine: &Machine) {
+impl Watch for NativeWriters<'_> {
+    fn step(&mut self, machine: &NativeMachine) {
         self.is_interrupted |= machine.n_steps.is_multiple_of(INTERVAL) && (self.is_over)();
         self.is_done = self.is_interrupted || machine.n_steps >= self.end;
-        let Target::Register(number, name) = self.target else { return };
+        let WatchedVariable::Register(number, name) = self.target else { return };
         let Some(frame) = machine.frame().filter(|frame| frame.number == *number) else { return };
         if let Some(place) = View::new(machine).variable(frame, name)
             && let Some((_, writer)) = place.held
@@ -93,8 +93,8 @@ impl Watch for Writers<'_> {
         }
     }
 
-    fn writes(&mut self, _machine: &Machine, step: Step, address: u64, length: u64) {
-        if let Target::Memory(begin, size) = self.target
+    fn writes(&mut self, _machine: &NativeMachine, step: Step, address: u64, length: u64) {
+        if let WatchedVariable::Memory(begin, size) = self.target
             && address < begin.saturating_add(*size)
             && *begin < address.saturating_add(length)
             && step != Step::START
@@ -108,7 +108,7 @@ impl Watch for Writers<'_> {
     }
 }
 
-impl Played {
+impl NativePlayed {
     /// Looks at the process right before a step.
     ///
     /// Cost: plays from the last checkpoint before the step; nothing if it is the step that was looked at last.
@@ -125,21 +125,21 @@ impl Played {
     fn look_at<T>(
         &mut self,
         (step, level): (Step, usize),
-        look: impl FnOnce(State<'_>) -> T,
+        look: impl FnOnce(ProcessState<'_>) -> T,
     ) -> Result<Option<T>, TraceError> {
         let found = self.look(step, |view| {
             let frame = view.machine.frames.iter().rev().nth(level)?;
-            Some(look(State { view, frame }))
+            Some(look(ProcessState { view, frame }))
         })?;
         Ok(found.flatten())
     }
 
     /// The steps to play to see what an activation writes in a range: the next step of a function shows what the last
     /// one has written. Both are empty if it has no step there.
-    fn seen(walk: &Walk, frame: u64, range: &Range<u32>) -> [Range<u32>; 2] {
+    fn seen(walk: &StepWalk, frame: u64, range: &Range<u32>) -> [Range<u32>; 2] {
         let index = |step: u32| (step as usize - 1).min(walk.rows.len());
         // Steps from the first row of a slice to one of the activation.
-        let distance = |rows: &[Row]| {
+        let distance = |rows: &[WalkRow]| {
             let index = rows.iter().position(|row| u64::from(row.frame) == frame);
             index.and_then(|index| u32::try_from(index).ok())
         };
@@ -153,19 +153,20 @@ impl Played {
     }
 }
 
-impl Past for Played {
-    fn stack(&mut self, step: Step, range: Range<usize>) -> Result<(Vec<Level>, usize), TraceError> {
+impl Past for NativePlayed {
+    fn stack(&mut self, step: Step, range: Range<usize>) -> Result<(Vec<StackLevel>, usize), TraceError> {
         let levels = self.look(step, |view| {
             let frames = &view.machine.frames;
-            let level = |frame: &Frame| Level { function: frame.shape.name(), place: frame.place().cloned() };
+            let level =
+                |frame: &NativeFrame| StackLevel { function: frame.shape.name(), place: frame.place().cloned() };
             let wanted = frames.iter().rev().skip(range.start).take(range.len());
             (wanted.map(level).collect(), frames.len())
         })?;
         Ok(levels.unwrap_or_default())
     }
 
-    fn variables(&mut self, at: (Step, usize), is_global: bool) -> Result<Option<Vec<Shown>>, TraceError> {
-        self.look_at(at, |State { view, frame }| {
+    fn variables(&mut self, at: (Step, usize), is_global: bool) -> Result<Option<Vec<ShownVariable>>, TraceError> {
+        self.look_at(at, |ProcessState { view, frame }| {
             let places = if is_global { view.seen_globals(frame) } else { view.variables(frame) };
             places.iter().map(|place| shown(view, place, place.name.to_string(), place.name.to_string())).collect()
         })
@@ -176,7 +177,7 @@ impl Past for Played {
         at: (Step, usize),
         expression: &Expression,
         (text, range): (&str, Range<u64>),
-    ) -> Result<Option<Vec<Shown>>, TraceError> {
+    ) -> Result<Option<Vec<ShownVariable>>, TraceError> {
         let found = self.look_at(at, |state| {
             let view = state.view;
             let whole = state.place(expression)?;
@@ -191,22 +192,22 @@ impl Past for Played {
                 Some(shown(view, &part, format!("[{index}]"), format!("{text}[{index}]")))
             };
             match view.division(&whole) {
-                Division::Whole => None,
-                Division::Members => Some(members(&whole, ".")),
-                Division::ToMembers => {
+                VariableDivision::Whole => None,
+                VariableDivision::Members => Some(members(&whole, ".")),
+                VariableDivision::ToMembers => {
                     let target = view.element(&whole, 0)?;
-                    let mut all: Vec<Shown> = members(&target, "->");
+                    let mut all: Vec<ShownVariable> = members(&target, "->");
                     let n_members = view.members(&target).len() as u64;
                     let positions = (n_members..).zip(1..view.n_targets(&whole).min(MAX_TARGETS));
                     let wanted = positions.filter(|(position, _)| range.contains(position));
                     all.extend(wanted.map_while(|(_, index)| element(index)));
                     Some(all)
                 }
-                Division::ToWhole => {
-                    let target = element(0).map(|target| Shown { name: format!("*{text}"), ..target });
+                VariableDivision::ToWhole => {
+                    let target = element(0).map(|target| ShownVariable { name: format!("*{text}"), ..target });
                     Some(target.into_iter().filter(|_| range.start == 0 && range.end > 0).collect())
                 }
-                Division::Elements(n) => Some((range.start..range.end.min(n)).map_while(element).collect()),
+                VariableDivision::Elements(n) => Some((range.start..range.end.min(n)).map_while(element).collect()),
             }
         })?;
         Ok(found.flatten())
@@ -218,18 +219,18 @@ impl Past for Played {
 
     fn meaning(&mut self, at: (Step, usize), expression: &Expression) -> Result<Result<Meaning, String>, TraceError> {
         let found = self.look_at(at, |state| {
-            let computed = |value: String| Meaning { value, target: None, division: Division::Whole };
+            let computed = |value: String| Meaning { value, target: None, division: VariableDivision::Whole };
             match expression::evaluate(&state, expression)? {
-                Value::Number(number) => Ok(computed(number.shown())),
-                Value::Pointer(0, ..) => Ok(computed("NULL".to_owned())),
-                Value::Pointer(address, ..) => {
+                ExpressionValue::Number(number) => Ok(computed(number.shown())),
+                ExpressionValue::Pointer(0, ..) => Ok(computed("NULL".to_owned())),
+                ExpressionValue::Pointer(address, ..) => {
                     let name = state.view.name(address, 0).map(|name| format!(" -> {name}"));
                     Ok(computed(format!("{address:#x}{}", name.unwrap_or_default())))
                 }
-                Value::Place(place) => {
+                ExpressionValue::Place(place) => {
                     let target = match place.held {
-                        Some(_) => Target::Register(state.frame.number, place.name.to_string()),
-                        None => Target::Memory(place.address, place.size),
+                        Some(_) => WatchedVariable::Register(state.frame.number, place.name.to_string()),
+                        None => WatchedVariable::Memory(place.address, place.size),
                     };
                     let division = state.view.division(&place);
                     Ok(Meaning { value: state.view.show(&place), target: Some(target), division })
@@ -245,24 +246,30 @@ impl Past for Played {
 
     fn writers(
         &mut self,
-        walk: &Walk,
-        target: &Target,
+        walk: &StepWalk,
+        target: &WatchedVariable,
         range: Range<u32>,
         is_over: &dyn Fn() -> bool,
     ) -> Result<Option<Vec<Step>>, TraceError> {
         let range = range.start.max(1)..range.end;
         let (mut found, played) = match target {
-            Target::Memory(address, size) => {
+            WatchedVariable::Memory(address, size) => {
                 let listed = self.writes.listed(&range, *address, *size).collect();
                 let is_played = self.writes.may_write(&range, *address, *size);
                 (listed, [if is_played { range.clone() } else { 0..0 }, 0..0])
             }
-            Target::Register(frame, _) => (Vec::new(), Self::seen(walk, *frame, &range)),
-            Target::Place(..) => (Vec::new(), [0..0, 0..0]),
+            WatchedVariable::Register(frame, _) => (Vec::new(), Self::seen(walk, *frame, &range)),
+            WatchedVariable::Place(..) => (Vec::new(), [0..0, 0..0]),
         };
         for played in played.into_iter().filter(|played| !played.is_empty()) {
-            let mut writers =
-                Writers { target, end: played.end, found: Vec::new(), is_over, is_done: false, is_interrupted: false };
+            let mut writers = NativeWriters {
+                target,
+                end: played.end,
+                found: Vec::new(),
+                is_over,
+                is_done: false,
+                is_interrupted: false,
+            };
             self.player.replay_from(Step(played.start), &mut writers)?;
             if writers.is_interrupted {
                 return Ok(None);
@@ -276,6 +283,6 @@ impl Past for Played {
     }
 }
 
-fn shown<'v>(view: View<'v>, place: &object::Place<'v>, name: String, expression: String) -> Shown {
-    Shown { name, value: view.show(place), expression, division: view.division(place) }
+fn shown<'v>(view: View<'v>, place: &object::VariablePlace<'v>, name: String, expression: String) -> ShownVariable {
+    ShownVariable { name, value: view.show(place), expression, division: view.division(place) }
 }

@@ -9,8 +9,8 @@ use std::collections::HashMap;
 use std::os::unix::ffi::OsStrExt as _;
 use std::time::{Duration, Instant};
 
-use crate::explain::java::trials::{Bounds, Found};
-use crate::explain::java::{Side, trials};
+use crate::explain::java::trials::{Bounds, TrialResults};
+use crate::explain::java::{JavaSide, trials};
 use crate::explain::model::{Explainer, interrupted};
 use crate::failure::Failure;
 use crate::interrupt::Interrupt;
@@ -22,10 +22,10 @@ use idd_base::outcome::Observation;
 use idd_base::revision::TreeId;
 use idd_explain::java::effects::Remedy;
 use idd_report::Untrusted;
-use idd_report::chain::Tested;
-use idd_trace::container::Process;
+use idd_report::chain::LinkTest;
+use idd_trace::container::TracedProcess;
 use idd_trace::instrument::java::replace::Replacement;
-use idd_world::run::sandbox::{Job, Sandbox};
+use idd_world::run::sandbox::{ProbeJob, Sandbox};
 
 /// Time for all tests of a chain, unless the user sets another one.
 pub(super) const BUDGET: Duration = Duration::from_secs(60);
@@ -40,7 +40,7 @@ const UNLIKE: &str = "links were not tested: the test does not fail in the same 
 #[derive(Debug, Default)]
 pub(super) struct Experiments {
     /// By link: what was found.
-    pub(super) found: Vec<Option<Tested>>,
+    pub(super) found: Vec<Option<LinkTest>>,
     /// Runs of the test.
     pub(super) n_runs: u64,
     /// Runs of the program alone, and how long they took.
@@ -63,9 +63,9 @@ pub(super) struct Laboratory<'l> {
     pub(super) sandbox: &'l mut Sandbox,
     pub(super) interrupt: Interrupt,
     /// The test on the failing version, whose build is there.
-    pub(super) job: Job,
+    pub(super) job: ProbeJob,
     /// The virtual machine in which values are replaced.
-    pub(super) process: Process,
+    pub(super) process: TracedProcess,
     /// Whether the test is that virtual machine and nothing else.
     pub(super) is_direct: bool,
     /// How the test ended when it was recorded, and what it printed.
@@ -75,13 +75,13 @@ pub(super) struct Laboratory<'l> {
 }
 
 /// What a failing test prints, as far as it is the same in each run.
-pub(super) struct Failing {
+pub(super) struct FailingOutput {
     pub(super) ending: outcome::Ending,
     /// The lines, and whether each one is the same in another run.
     lines: Vec<(String, bool)>,
 }
 
-impl Failing {
+impl FailingOutput {
     /// - `again`: how the test ended in another run, and what it printed.
     ///
     /// `None` if both are not alike.
@@ -119,14 +119,14 @@ impl Failing {
     }
 
     /// What a run with other values says of a link.
-    fn tested(&self, (ending, output): (outcome::Ending, &str)) -> Tested {
+    fn tested(&self, (ending, output): (outcome::Ending, &str)) -> LinkTest {
         if ending == outcome::Ending::Exit(0) {
-            Tested::Passes
+            LinkTest::Passes
         } else if self.is((ending, output)) {
-            Tested::Fails
+            LinkTest::Fails
         } else {
             let other = self.other(output).map_or_else(|| ending.to_string(), missed::shown);
-            Tested::FailsOtherwise(Untrusted::from(other))
+            LinkTest::FailsOtherwise(Untrusted::from(other))
         }
     }
 }
@@ -137,7 +137,7 @@ pub(super) fn said(seen: &Observation) -> (outcome::Ending, &str) {
 }
 
 /// Whether a command is the process itself, and not one that starts it among other things.
-fn is_direct(command: Option<&TestCommand>, process: &Process) -> bool {
+fn is_direct(command: Option<&TestCommand>, process: &TracedProcess) -> bool {
     let Some(TestCommand::Argv(words)) = command else { return false };
     let own: Vec<u8> = words.iter().flat_map(|word| [word.as_bytes(), b"\0"].concat()).collect();
     own == process.words
@@ -153,13 +153,13 @@ impl<'l> Laboratory<'l> {
     pub(super) fn new(
         explainer: &Explainer<'_>,
         (instruments, sandbox): (&'l Instruments<'l>, &'l mut Sandbox),
-        (bad, number, tree): (&Side, usize, TreeId),
+        (bad, number, tree): (&JavaSide, usize, TreeId),
     ) -> Self {
         Self {
             instruments,
             sandbox,
             interrupt: explainer.interrupt.clone(),
-            job: Job { is_clean: false, ..Job::fresh(tree, explainer.limit()) },
+            job: ProbeJob { is_clean: false, ..ProbeJob::fresh(tree, explainer.limit()) },
             process: bad.processes[number].process.clone(),
             is_direct: is_direct(explainer.order.command.as_ref(), &bad.processes[number].process),
             recorded: (bad.ending, bad.output.clone()),
@@ -181,7 +181,7 @@ impl<'l> Laboratory<'l> {
         done.n_runs = 1;
         let Some((again, _)) = self.run(&[])? else { return Ok(done) };
         let recorded = (self.recorded.0, &*self.recorded.1);
-        let Some(failing) = Failing::new(recorded, said(&again)) else {
+        let Some(failing) = FailingOutput::new(recorded, said(&again)) else {
             done.remark = Some(UNLIKE.to_owned());
             return Ok(done);
         };
@@ -192,13 +192,13 @@ impl<'l> Laboratory<'l> {
         let sets: Vec<&[Replacement]> = order.iter().map(|nth| &*remedies[*nth]).collect();
         let bounds = Bounds { begin, budget, n_wanted: u32::MAX };
         let tried = self.tried(&sets, &failing, bounds, &mut done.trials)?;
-        let mut tried: HashMap<usize, Tested> =
+        let mut tried: HashMap<usize, LinkTest> =
             order.iter().copied().zip(tried).filter_map(|(nth, tested)| Some((nth, tested?))).collect();
         // One of the trials is made again as a run of the test.
-        let passing = order.iter().position(|nth| tried.get(nth) == Some(&Tested::Passes));
+        let passing = order.iter().position(|nth| tried.get(nth) == Some(&LinkTest::Passes));
         if !self.is_direct {
             // What the test does besides may fail then.
-            tried.retain(|_, tested| *tested != Tested::Passes);
+            tried.retain(|_, tested| *tested != LinkTest::Passes);
         }
         let checked =
             passing.filter(|_| self.is_direct).or_else(|| order.iter().position(|nth| tried.contains_key(nth)));
@@ -238,11 +238,11 @@ impl<'l> Laboratory<'l> {
     fn tried(
         &mut self,
         sets: &[&[Replacement]],
-        test: &Failing,
+        test: &FailingOutput,
         bounds: Bounds,
         spent: &mut (u64, Duration),
-    ) -> Result<Vec<Option<Tested>>, Failure> {
-        let Found { all, failing, n_runs, time } = self.try_out(sets, test, bounds)?;
+    ) -> Result<Vec<Option<LinkTest>>, Failure> {
+        let TrialResults { all, failing, n_runs, time } = self.try_out(sets, test, bounds)?;
         *spent = (n_runs, time);
         let tested = all.into_iter().zip(sets).map(|(trial, set)| {
             let trial = trial.filter(|trial| trial.is_done(set.len()))?;
@@ -258,7 +258,7 @@ impl<'l> Laboratory<'l> {
         let ran = instruments.replace(job, replacements, &mut |job, commands, listener| {
             observe(sandbox, job, commands, (listener, interrupt))?.ok_or_else(interrupted)
         })?;
-        let is_meant = |other: &Process| other.words == process.words;
+        let is_meant = |other: &TracedProcess| other.words == process.words;
         Ok(ran.map(|(seen, replaced)| {
             let is_done = match &replaced[..] {
                 [] => replacements.is_empty(),
@@ -281,22 +281,22 @@ mod tests {
     #[test]
     fn a_failure_is_the_same_if_the_lines_are_that_do_not_change_by_themselves() {
         let recorded = seen(1, "time 1\nexpected 3 but was 4\n");
-        let failing = Failing::new(recorded, seen(1, "time 2\nexpected 3 but was 4\n")).unwrap();
+        let failing = FailingOutput::new(recorded, seen(1, "time 2\nexpected 3 but was 4\n")).unwrap();
         assert!(failing.is(seen(1, "time 9\nexpected 3 but was 4\n")));
         for other in
             [seen(2, "time 1\nexpected 3 but was 4\n"), seen(1, "time 1\nexpected 3 but was 5\n"), seen(1, "time 1\n")]
         {
             assert!(!failing.is(other), "{other:?}");
         }
-        assert!(Failing::new(recorded, seen(1, "time 2\n")).is_none());
-        assert!(Failing::new(recorded, seen(2, "time 2\nexpected 3 but was 4\n")).is_none());
+        assert!(FailingOutput::new(recorded, seen(1, "time 2\n")).is_none());
+        assert!(FailingOutput::new(recorded, seen(2, "time 2\nexpected 3 but was 4\n")).is_none());
     }
 
     #[test]
     fn the_program_prints_a_part_of_what_the_test_prints() {
         let said = (outcome::Ending::Exit(1), "time 1\nwrong\n\tat A.f(A.java:3)\n");
-        let failing = Failing::new(said, (said.0, "time 2\nwrong\n\tat A.f(A.java:3)\n")).unwrap();
-        let test = |output, again| Failing::new((said.0, output), (said.0, again)).unwrap();
+        let failing = FailingOutput::new(said, (said.0, "time 2\nwrong\n\tat A.f(A.java:3)\n")).unwrap();
+        let test = |output, again| FailingOutput::new((said.0, output), (said.0, again)).unwrap();
         let output = "make\ntime 7\nwrong\n\tat A.g(A.java:5)\nmake: error 1\n";
         assert!(failing.is_part_of(&test(output, output)));
         let output = "make\nright\n";

@@ -9,26 +9,26 @@ use std::slice;
 use std::time::Instant;
 
 use crate::explain::change;
-use crate::explain::java::experiments::{BUDGET, Failing, Laboratory};
+use crate::explain::java::experiments::{BUDGET, FailingOutput, Laboratory};
 use crate::explain::java::trials::Bounds;
-use crate::explain::java::{Begun, Side, Touched, runs, too_long, wrong};
+use crate::explain::java::{Begun, ChainStart, JavaSide, runs, too_long, wrong};
 use crate::explain::model::{Desk, Explainer, Pair, interrupted};
 use crate::failure::Failure;
-use crate::record::instruments::Tools;
+use crate::record::instruments::RecordingTools;
 use idd_base::outcome;
 use idd_base::plural::count;
 use idd_explain::java::chain;
-use idd_explain::java::effects::Effects;
-use idd_explain::java::taken::{MAX_STEPS, Taken};
+use idd_explain::java::comparable_run::{MAX_STEPS, TakenRun};
+use idd_explain::java::effects::StepEffects;
 use idd_explain::passing;
-use idd_explain::passing::Passing;
+use idd_explain::passing::PassingDecision;
 use idd_explain::switch::order;
 use idd_report::Untrusted;
-use idd_report::chain::{Chain, Kind, Link, Switched};
+use idd_report::chain::{EffectKind, ReportChain, ReportLink, Switched};
 use idd_trace::instrument::java::replace::Replacement;
 use idd_trace::java::uses;
 use idd_trace::step::Step;
-use idd_world::process::Watch as _;
+use idd_world::process::CommandWatch as _;
 use idd_world::record::listen;
 
 /// Decisions with which the test passes and whose chains are compared.
@@ -41,7 +41,7 @@ const N_LEAST: usize = 8;
 const N_LIKELY: usize = 512;
 
 /// A decision that can be switched.
-struct Try {
+struct SwitchableDecision {
     step: Step,
     /// Its ordinal among the decisions of the run.
     nth: usize,
@@ -53,16 +53,16 @@ struct Try {
 
 /// The decisions of a run, in the order in which they are switched.
 struct Tries {
-    all: Vec<Try>,
+    all: Vec<SwitchableDecision>,
     n_decisions: usize,
 }
 
 impl Tries {
     /// Cost: plays the run three times.
-    fn new(bad: &Side, number: usize, budget: usize) -> Result<Self, Failure> {
+    fn new(bad: &JavaSide, number: usize, budget: usize) -> Result<Self, Failure> {
         let mut player = bad.player(number)?;
         player.machine.program.meet_all()?;
-        let taken = Taken::read(&mut player)?;
+        let taken = TakenRun::read(&mut player)?;
         if taken.run.n_steps() > MAX_STEPS {
             return Err(too_long());
         }
@@ -73,20 +73,20 @@ impl Tries {
         let mut tried = order(&decisions, &dependences, &[failing], budget.min(N_LIKELY));
         tried.truncate(budget);
         let steps: Vec<Step> = tried.iter().map(|nth| decisions[*nth]).collect();
-        let effects = Effects::read(&mut player, &steps)?;
+        let effects = StepEffects::read(&mut player, &steps)?;
         let all = tried.into_iter().filter_map(|nth| {
             let step = decisions[nth];
             let (replacement, is_loop) = effects.switched(step)?;
-            Some(Try { step, nth, statement: taken.statements[step.0 as usize], is_loop, replacement })
+            Some(SwitchableDecision { step, nth, statement: taken.statements[step.0 as usize], is_loop, replacement })
         });
         Ok(Self { all: all.collect(), n_decisions: decisions.len() })
     }
 }
 
 /// A decision with which the test passes, and the chain that it gives.
-struct Found {
+struct FoundJavaDecision {
     step: Step,
-    passing: Passing,
+    passing: PassingDecision,
     begun: Begun,
 }
 
@@ -98,17 +98,17 @@ impl Explainer<'_> {
     pub(super) fn explain_java_switched(
         &self,
         budget: usize,
-        (pair, changed): (&Pair, &change::Lines),
+        (pair, changed): (&Pair, &change::LinesByPath),
         desk: &mut Desk<'_>,
-    ) -> Result<Option<Chain>, Failure> {
+    ) -> Result<Option<ReportChain>, Failure> {
         let begin = Instant::now();
-        if Tools::of_java(self.location, self.context, pair.failing.0).is_none() {
+        if RecordingTools::of_java(self.location, self.context, pair.failing.0).is_none() {
             return Ok(None);
         }
         desk.talk.say("Building and running the failing version; Java programs are recorded.");
         desk.sandbox.keep_products();
         let bad = self.java_side("bad", pair.failing.0, desk)?;
-        let wanted = |(number, process): &(usize, &listen::Taken)| self.is_wanted(*number, process);
+        let wanted = |(number, process): &(usize, &listen::TakenTrace)| self.is_wanted(*number, process);
         let Some((number, _)) = bad.processes.iter().enumerate().rfind(wanted) else { return Ok(None) };
         bad.check_failing()?;
         let tries = Tries::new(&bad, number, budget)?;
@@ -128,9 +128,9 @@ impl Explainer<'_> {
         for next in passing {
             found.extend(self.with_switched(next, (&bad, number), (pair, changed), desk)?);
         }
-        let told: Vec<passing::Explained> = found
+        let told: Vec<passing::SwitchedChain> = found
             .iter()
-            .map(|found| passing::Explained {
+            .map(|found| passing::SwitchedChain {
                 passing: found.passing,
                 n_links: found.begun.chain.links.len(),
                 is_whole: found.begun.is_whole,
@@ -141,10 +141,10 @@ impl Explainer<'_> {
                 "in a second run with the same decision switched, the program does not do anything else",
             ));
         };
-        let Found { step, begun: Begun { mut chain, remedies, .. }, .. } = found.swap_remove(best);
+        let FoundJavaDecision { step, begun: Begun { mut chain, remedies, .. }, .. } = found.swap_remove(best);
         let distance = chain.failure.step.saturating_sub(step.0);
         // A decision that only keeps a line from being executed is told by what that line would have written.
-        let way = |link: &Link, value: &Untrusted| (link.kind == Kind::Decision).then(|| value.clone());
+        let way = |link: &ReportLink, value: &Untrusted| (link.kind == EffectKind::Decision).then(|| value.clone());
         chain.switched = chain.links.first().map(|link| Switched {
             file: link.file.clone(),
             line: link.line,
@@ -169,9 +169,9 @@ impl Explainer<'_> {
     fn switched_java<'t>(
         &self,
         tries: &'t Tries,
-        (bad, number, pair): (&Side, usize, &Pair),
+        (bad, number, pair): (&JavaSide, usize, &Pair),
         desk: &mut Desk<'_>,
-    ) -> Result<(Vec<&'t Try>, usize), Failure> {
+    ) -> Result<(Vec<&'t SwitchableDecision>, usize), Failure> {
         let order = self.record_args();
         let instruments = self.java_instruments(&order, pair.failing.0, desk)?;
         let mut laboratory = Laboratory::new(self, (&instruments, desk.sandbox), (bad, number, pair.failing.0));
@@ -179,9 +179,9 @@ impl Explainer<'_> {
         let budget = self.order.budget.unwrap_or(BUDGET);
         let bounds = Bounds { begin: Instant::now(), budget, n_wanted: N_COMPARED };
         let said = (bad.ending, &*bad.output);
-        let test = Failing::new(said, said).expect("it is like itself");
+        let test = FailingOutput::new(said, said).expect("it is like itself");
         let outcomes = laboratory.try_out(&sets, &test, bounds)?.all;
-        let (mut found, mut n_runs): (Vec<&Try>, usize) = (Vec::new(), 0);
+        let (mut found, mut n_runs): (Vec<&SwitchableDecision>, usize) = (Vec::new(), 0);
         for (next, trial) in tries.all.iter().zip(outcomes) {
             if found.len() >= N_COMPARED as usize {
                 break;
@@ -209,11 +209,11 @@ impl Explainer<'_> {
     /// The chain of the run with a decision switched; `None` if that does nothing else when it is recorded.
     fn with_switched(
         &self,
-        next: &Try,
-        (bad, number): (&Side, usize),
-        (pair, changed): (&Pair, &change::Lines),
+        next: &SwitchableDecision,
+        (bad, number): (&JavaSide, usize),
+        (pair, changed): (&Pair, &change::LinesByPath),
         desk: &mut Desk<'_>,
-    ) -> Result<Option<Found>, Failure> {
+    ) -> Result<Option<FoundJavaDecision>, Failure> {
         let replacements = slice::from_ref(&next.replacement);
         let good = self.java_run("switched", (pair.failing.0, false), replacements, desk)?;
         if good.ending != outcome::Ending::Exit(0) {
@@ -224,22 +224,22 @@ impl Explainer<'_> {
         let Some(wrong) = wrong(&runs) else { return Ok(None) };
         let n_same = 2 * runs.alignment.pairs.len();
         let n_steps = (runs.failing.1.run.n_steps() + runs.reference.1.run.n_steps()) as usize;
-        let begun = self.java_chain(&mut runs, &wrong, (pair, changed), Touched::Decision(next.step))?;
-        let passing = Passing {
+        let begun = self.java_chain(&mut runs, &wrong, (pair, changed), ChainStart::Decision(next.step))?;
+        let passing = PassingDecision {
             nth: next.nth,
             segment: next.statement,
             is_accident: next.is_loop,
             n_changed: u32::try_from(n_steps.saturating_sub(n_same)).unwrap_or(u32::MAX),
             is_far: false,
         };
-        Ok(Some(Found { step: next.step, passing, begun }))
+        Ok(Some(FoundJavaDecision { step: next.step, passing, begun }))
     }
 }
 
 /// Where the chain of a switched run begins, in words.
-pub(super) fn beginning(found: &chain::Chain) -> &'static str {
+pub(super) fn beginning(found: &chain::JavaChain) -> &'static str {
     match found.begin {
-        chain::Begin::Change => "What comes before the switched decision is the same in both runs.",
+        chain::JavaChainBegin::Change => "What comes before the switched decision is the same in both runs.",
         _ => "The chain does not come to the switched decision: what leads from there is not recorded.",
     }
 }

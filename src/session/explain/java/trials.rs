@@ -6,14 +6,14 @@
 
 use std::time::{Duration, Instant};
 
-use crate::explain::java::experiments::{Failing, Laboratory};
+use crate::explain::java::experiments::{FailingOutput, Laboratory};
 use crate::explain::model::interrupted;
 use crate::failure::Failure;
 use crate::record::observe;
 use idd_base::outcome::{Ending, TimeLimits};
 use idd_trace::instrument::java::replace::Replacement;
-use idd_world::record::java::trials::{Trials, Tried};
-use idd_world::run::sandbox::Job;
+use idd_world::record::java::trials::{TrialResult, Trials};
+use idd_world::run::sandbox::ProbeJob;
 
 /// For fewer trials the virtual machine is not worth its start.
 const N_LEAST: usize = 3;
@@ -25,11 +25,11 @@ const N_BETWEEN: usize = 16;
 const KEPT: u32 = 64 << 10;
 
 /// What came of trials.
-pub(super) struct Found {
+pub(super) struct TrialResults {
     /// By trial; `None` if it cannot be told.
-    pub(super) all: Vec<Option<Tried>>,
+    pub(super) all: Vec<Option<TrialResult>>,
     /// What the program does without other values; `None` if no trial counts.
-    pub(super) failing: Option<Failing>,
+    pub(super) failing: Option<FailingOutput>,
     /// Runs of the program, with the trials in all plans.
     pub(super) n_runs: u64,
     /// How long they took, with the starts of the virtual machines.
@@ -57,10 +57,10 @@ impl Laboratory<'_> {
     pub(super) fn try_out(
         &mut self,
         sets: &[&[Replacement]],
-        test: &Failing,
+        test: &FailingOutput,
         bounds: Bounds,
-    ) -> Result<Found, Failure> {
-        let mut found = Found { all: vec![None; sets.len()], failing: None, n_runs: 0, time: Duration::ZERO };
+    ) -> Result<TrialResults, Failure> {
+        let mut found = TrialResults { all: vec![None; sets.len()], failing: None, n_runs: 0, time: Duration::ZERO };
         let mut left: Vec<usize> = (0..sets.len()).filter(|nth| !sets[*nth].is_empty()).collect();
         if test.ending == Ending::Exit(0) || left.len() < N_LEAST {
             return Ok(found);
@@ -105,14 +105,14 @@ impl Laboratory<'_> {
         (sets, plan): (&[&[Replacement]], &[Option<usize>]),
         is_shared: bool,
         Bounds { begin, budget, n_wanted }: Bounds,
-    ) -> Result<Option<Vec<Tried>>, Failure> {
+    ) -> Result<Option<Vec<TrialResult>>, Failure> {
         let all: Vec<&[Replacement]> = plan.iter().map(|set| set.map_or(&[][..], |number| sets[number])).collect();
         let Self { instruments, sandbox, interrupt, job, process, .. } = self;
         let trials =
             Trials { words: &process.words, all: &all, limit: job.limits.test, kept: KEPT, is_shared, n_wanted };
         // If trials hang, there is time left for runs of the test.
         let limit = budget.saturating_sub(begin.elapsed()) / 2 + job.limits.test;
-        let job = Job { limits: TimeLimits::both(limit), ..job.clone() };
+        let job = ProbeJob { limits: TimeLimits::both(limit), ..job.clone() };
         instruments.try_out(&job, &trials, &mut |job, commands, listener| {
             observe(sandbox, job, commands, (listener, interrupt))?.ok_or_else(interrupted)
         })
@@ -130,14 +130,14 @@ fn plan(left: &[usize]) -> Vec<Option<usize>> {
 }
 
 /// What the program does without other values, by the first two trials; `None` if that is not what the test did.
-fn failing(tried: &[Tried], test: &Failing) -> Option<Failing> {
+fn failing(tried: &[TrialResult], test: &FailingOutput) -> Option<FailingOutput> {
     let [first, second, ..] = tried else { return None };
-    let failing = Failing::new(said(first), said(second))?;
+    let failing = FailingOutput::new(said(first), said(second))?;
     (first.code != 0 && failing.is_part_of(test)).then_some(failing)
 }
 
 /// The trials with other values behind which one without them does what it should, and whether all of these do.
-fn counted(tried: &[Tried], plan: &[Option<usize>], failing: &Failing) -> (Vec<Tried>, bool) {
+fn counted(tried: &[TrialResult], plan: &[Option<usize>], failing: &FailingOutput) -> (Vec<TrialResult>, bool) {
     let (mut counted, mut open) = (Vec::new(), Vec::new());
     for trial in tried {
         match plan.get(trial.number) {
@@ -150,7 +150,7 @@ fn counted(tried: &[Tried], plan: &[Option<usize>], failing: &Failing) -> (Vec<T
 }
 
 /// How a trial ended, and what it printed.
-pub(super) fn said(trial: &Tried) -> (Ending, &str) {
+pub(super) fn said(trial: &TrialResult) -> (Ending, &str) {
     (Ending::Exit(trial.code), &trial.output)
 }
 
@@ -158,8 +158,8 @@ pub(super) fn said(trial: &Tried) -> (Ending, &str) {
 mod tests {
     use super::*;
 
-    fn tried(number: usize, code: i32) -> Tried {
-        Tried { number, code, done: Vec::new(), is_other: false, output: format!("ends with {code}\n") }
+    fn tried(number: usize, code: i32) -> TrialResult {
+        TrialResult { number, code, done: Vec::new(), is_other: false, output: format!("ends with {code}\n") }
     }
 
     #[test]
@@ -170,9 +170,9 @@ mod tests {
             [plan[0], plan[1], plan[2], plan[18], plan[19], plan[23]],
             [None, None, Some(5), None, Some(21), None]
         );
-        let failing = Failing::new(said(&tried(0, 3)), said(&tried(1, 3))).unwrap();
+        let failing = FailingOutput::new(said(&tried(0, 3)), said(&tried(1, 3))).unwrap();
         let made = |codes: &[(usize, i32)]| {
-            let all: Vec<Tried> = codes.iter().map(|(number, code)| tried(*number, *code)).collect();
+            let all: Vec<TrialResult> = codes.iter().map(|(number, code)| tried(*number, *code)).collect();
             let (counted, is_sound) = counted(&all, &plan, &failing);
             (counted.iter().map(|trial| trial.number).collect::<Vec<_>>(), is_sound)
         };

@@ -34,8 +34,8 @@ fn the_interval_ends_where_the_decision_changes() {
     let Interval { middle, low, high } = series.interval();
     assert!(low < 0.055 && 0.055 < high && (middle - 0.055).abs() < 0.006, "{low} {middle} {high}");
     assert!((high - 0.11 + low).abs() < 0.011, "{low} {high}");
-    assert_eq!((series.side(low - 0.02), series.side(0.055)), (Some(Side::Above), None));
-    assert_eq!(series.side(high + 0.02), Some(Side::Below));
+    assert_eq!((series.side(low - 0.02), series.side(0.055)), (Some(BorderSide::Above), None));
+    assert_eq!(series.side(high + 0.02), Some(BorderSide::Below));
     assert_eq!(Interval { middle, low, high }.reversed(), Interval { middle: -middle, low: -high, high: -low });
     let mut few = Series::default();
     (0..3).for_each(|_| few.add(0.1));
@@ -113,7 +113,7 @@ impl Machine {
         logs
     }
 
-    fn decide(&mut self, border: f64, mut value: impl FnMut(&mut Self) -> f64) -> Option<Side> {
+    fn decide(&mut self, border: f64, mut value: impl FnMut(&mut Self) -> f64) -> Option<BorderSide> {
         let mut series = Series::default();
         loop {
             series.add(value(self));
@@ -138,7 +138,7 @@ fn an_unchanged_program_is_no_loss_in_a_thousand_pairs() {
                     let [good, bad] = machine.round([0.0, 0.0]);
                     bad - good
                 });
-                assert_ne!(decided, Some(Side::Above), "{noise:?} {seed}");
+                assert_ne!(decided, Some(BorderSide::Above), "{noise:?} {seed}");
                 n_open += u32::from(decided.is_none());
             }
         }
@@ -157,7 +157,7 @@ fn without_a_threshold_at_most_one_answer_of_a_hundred_is_wrong() {
                 bad - good
             });
             // Only a difference of nothing at all is at the border; each answer is wrong there.
-            n_wrong += u32::from(decided == Some(Side::Above));
+            n_wrong += u32::from(decided == Some(BorderSide::Above));
         }
     }
     assert!(n_wrong <= 10, "{n_wrong} of 1002 are wrong");
@@ -176,7 +176,7 @@ fn is_hunted(loss: f64, noise: Noise, seed: u64) -> (bool, usize) {
         });
         match side {
             None => n_open += 1,
-            Some(side) if (side == Side::Above) != is_bad => return (false, n_open),
+            Some(side) if (side == BorderSide::Above) != is_bad => return (false, n_open),
             Some(_) => {}
         }
     }

@@ -1,7 +1,7 @@
 //! A class file as far as its methods are concerned.
 
 use crate::instrument::Unsupported;
-use crate::instrument::java::cursor::Cursor;
+use crate::instrument::java::cursor::ByteCursor;
 use crate::instrument::java::pool::Pool;
 use crate::instrument::java::stratum::Stratum;
 use std::ops::Range;
@@ -18,7 +18,7 @@ pub const STATIC: u16 = 0x0008;
 
 /// A class.
 #[derive(Debug, Clone)]
-pub struct Class<'b> {
+pub struct ClassFile<'b> {
     /// The whole file.
     pub bytes: &'b [u8],
     /// The version: 52 for Java 8, one more for each version since.
@@ -32,7 +32,7 @@ pub struct Class<'b> {
     /// The lines of functions that are copied into it.
     pub stratum: Stratum,
     /// Its methods.
-    pub methods: Vec<Method>,
+    pub methods: Vec<ClassMethod>,
     /// The names and types of its fields.
     pub fields: Vec<(Arc<str>, Arc<str>)>,
     /// Where the constants end.
@@ -45,7 +45,7 @@ pub struct Class<'b> {
 
 /// A method.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Method {
+pub struct ClassMethod {
     /// Its modifiers.
     pub access: u16,
     /// Its name: `<init>` for a constructor, `<clinit>` for static initialisers.
@@ -58,7 +58,7 @@ pub struct Method {
     pub code: Option<Range<usize>>,
 }
 
-impl Method {
+impl ClassMethod {
     /// Whether it has no `this`.
     pub fn is_static(&self) -> bool {
         self.access & STATIC != 0
@@ -73,12 +73,12 @@ impl Method {
 /// The bytes of the header of an attribute: its name and its length.
 pub const ATTRIBUTE_HEADER: usize = 6;
 
-impl<'b> Class<'b> {
+impl<'b> ClassFile<'b> {
     /// Reads a class file.
     ///
     /// Errors: it is no class file, is cut short, or is of a newer version than is known.
     pub fn read(bytes: &'b [u8]) -> Result<Self, Unsupported> {
-        let mut cursor = Cursor::new(bytes);
+        let mut cursor = ByteCursor::new(bytes);
         if cursor.u4()? != 0xcafe_babe {
             return Err(Unsupported::new("no class file"));
         }
@@ -109,7 +109,7 @@ impl<'b> Class<'b> {
         for _ in 0..cursor.u2()? {
             let (attribute, content) = cursor.attribute()?;
             match &**pool.text(attribute)? {
-                "SourceFile" => source = Some(Arc::clone(pool.text(Cursor::new(content).u2()?)?)),
+                "SourceFile" => source = Some(Arc::clone(pool.text(ByteCursor::new(content).u2()?)?)),
                 "SourceDebugExtension" => stratum = Stratum::read(content),
                 _ => {}
             }
@@ -143,7 +143,7 @@ impl<'b> Class<'b> {
     }
 }
 
-fn method(cursor: &mut Cursor<'_>, pool: &Pool) -> Result<Method, Unsupported> {
+fn method(cursor: &mut ByteCursor<'_>, pool: &Pool) -> Result<ClassMethod, Unsupported> {
     let begin = cursor.at();
     let (access, name, descriptor) = (cursor.u2()?, cursor.u2()?, cursor.u2()?);
     let (name, descriptor) = (Arc::clone(pool.text(name)?), Arc::clone(pool.text(descriptor)?));
@@ -155,5 +155,5 @@ fn method(cursor: &mut Cursor<'_>, pool: &Pool) -> Result<Method, Unsupported> {
             code = Some(at..cursor.at());
         }
     }
-    Ok(Method { access, name, descriptor, range: begin..cursor.at(), code })
+    Ok(ClassMethod { access, name, descriptor, range: begin..cursor.at(), code })
 }

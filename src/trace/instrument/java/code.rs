@@ -1,8 +1,8 @@
 //! The body of a method.
 
 use crate::instrument::Unsupported;
-use crate::instrument::java::class_file::{ATTRIBUTE_HEADER, Class, Method};
-use crate::instrument::java::cursor::Cursor;
+use crate::instrument::java::class_file::{ATTRIBUTE_HEADER, ClassFile, ClassMethod};
+use crate::instrument::java::cursor::ByteCursor;
 use crate::instrument::java::operation;
 use crate::instrument::java::operation::Operation;
 use crate::instrument::java::pool::Pool;
@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 /// An instruction.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Instruction {
+pub struct JavaInstruction {
     /// Its place in the code, in bytes.
     pub offset: u32,
     /// Its length in bytes.
@@ -33,7 +33,7 @@ pub struct Handler {
 
 /// A variable of the source.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Variable {
+pub struct SourceVariable {
     /// The instructions at which it is visible.
     pub visible: Range<u32>,
     /// Its name.
@@ -54,13 +54,13 @@ pub struct Code<'b> {
     /// The instructions as bytes.
     pub bytes: &'b [u8],
     /// The instructions.
-    pub instructions: Vec<Instruction>,
+    pub instructions: Vec<JavaInstruction>,
     /// The handlers, the first that fits is taken.
     pub handlers: Vec<Handler>,
     /// The lines of the source: the first instruction of each entry, ascending, and the line.
     pub lines: Vec<(u32, u16)>,
     /// The variables of the source, if the class was compiled with `-g`.
-    pub variables: Vec<Variable>,
+    pub variables: Vec<SourceVariable>,
     /// All attributes as bytes: name and content.
     pub attributes: Vec<(Arc<str>, u16, &'b [u8])>,
 }
@@ -92,7 +92,7 @@ impl<'b> Code<'b> {
     /// Reads the body of a method; `None` if it has none.
     ///
     /// Errors: the bytes are no code, or an instruction is not supported.
-    pub fn of(class: &Class<'b>, method: &Method) -> Result<Option<Self>, Unsupported> {
+    pub fn of(class: &ClassFile<'b>, method: &ClassMethod) -> Result<Option<Self>, Unsupported> {
         let Some(range) = &method.code else { return Ok(None) };
         let content = class.bytes.get(range.start + ATTRIBUTE_HEADER..range.end).unwrap_or_default();
         Self::read(content, &class.pool).map(|(code, _)| Some(code))
@@ -100,7 +100,7 @@ impl<'b> Code<'b> {
 
     /// Reads the content of a `Code` attribute.
     pub fn read(content: &'b [u8], pool: &Pool) -> Result<(Self, Offsets), Unsupported> {
-        let mut cursor = Cursor::new(content);
+        let mut cursor = ByteCursor::new(content);
         let (max_stack, max_locals, length) = (cursor.u2()?, cursor.u2()?, cursor.u4()?);
         let bytes = cursor.take(length as usize)?;
         if bytes.is_empty() || bytes.len() > usize::from(u16::MAX) {
@@ -112,7 +112,7 @@ impl<'b> Code<'b> {
                 *way = offsets.instruction(*way)?;
             }
         }
-        let at = |cursor: &mut Cursor<'_>| offsets.number(u32::from(cursor.u2()?));
+        let at = |cursor: &mut ByteCursor<'_>| offsets.number(u32::from(cursor.u2()?));
         let mut handlers = Vec::new();
         for _ in 0..cursor.u2()? {
             let guarded = at(&mut cursor)?..at(&mut cursor)?;
@@ -123,7 +123,7 @@ impl<'b> Code<'b> {
         for _ in 0..cursor.u2()? {
             let (number, content) = cursor.attribute()?;
             let name = Arc::clone(pool.text(number)?);
-            let mut cursor = Cursor::new(content);
+            let mut cursor = ByteCursor::new(content);
             match &*name {
                 "LineNumberTable" => {
                     for _ in 0..cursor.u2()? {
@@ -136,7 +136,7 @@ impl<'b> Code<'b> {
                         let visible = offsets.number(begin)?..offsets.number(begin + length)?;
                         let (name, descriptor) = (Arc::clone(pool.text(cursor.u2()?)?), pool.text(cursor.u2()?)?);
                         let (descriptor, local) = (Arc::clone(descriptor), cursor.u2()?);
-                        variables.push(Variable { visible, name, descriptor, local });
+                        variables.push(SourceVariable { visible, name, descriptor, local });
                     }
                 }
                 _ => {}
@@ -178,8 +178,8 @@ impl<'b> Code<'b> {
     }
 }
 
-fn instructions(bytes: &[u8]) -> Result<(Vec<Instruction>, Offsets), Unsupported> {
-    let mut cursor = Cursor::new(bytes);
+fn instructions(bytes: &[u8]) -> Result<(Vec<JavaInstruction>, Offsets), Unsupported> {
+    let mut cursor = ByteCursor::new(bytes);
     let mut numbers = vec![NONE; bytes.len() + 1];
     let mut instructions = Vec::new();
     while !cursor.is_at_end() {
@@ -187,7 +187,7 @@ fn instructions(bytes: &[u8]) -> Result<(Vec<Instruction>, Offsets), Unsupported
         numbers[begin] = u32::try_from(instructions.len()).unwrap_or(NONE);
         let operation = operation::read(&mut cursor)?;
         let narrow = |at: usize| u32::try_from(at).expect("code has at most 64 KiB");
-        instructions.push(Instruction { offset: narrow(begin), length: narrow(cursor.at() - begin), operation });
+        instructions.push(JavaInstruction { offset: narrow(begin), length: narrow(cursor.at() - begin), operation });
     }
     numbers[bytes.len()] = u32::try_from(instructions.len()).unwrap_or(NONE);
     Ok((instructions, Offsets(numbers)))

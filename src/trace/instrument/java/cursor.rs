@@ -4,12 +4,12 @@ use crate::instrument::Unsupported;
 
 /// A place in some bytes. Every read checks the bounds: a file that is cut short is [`Unsupported`], never a panic.
 #[derive(Debug, Clone, Copy)]
-pub struct Cursor<'b> {
+pub struct ByteCursor<'b> {
     bytes: &'b [u8],
     at: usize,
 }
 
-impl<'b> Cursor<'b> {
+impl<'b> ByteCursor<'b> {
     /// The beginning of some bytes.
     pub fn new(bytes: &'b [u8]) -> Self {
         Self { bytes, at: 0 }

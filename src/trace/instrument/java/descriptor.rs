@@ -4,7 +4,7 @@ use crate::instrument::Unsupported;
 
 /// The kind of a value, as the machine distinguishes them: `boolean`, `byte`, `char` and `short` are `int`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Kind {
+pub enum ValueKind {
     /// 32 bits.
     Int,
     /// 64 bits.
@@ -17,7 +17,7 @@ pub enum Kind {
     Reference,
 }
 
-impl Kind {
+impl ValueKind {
     /// The slots that a value takes on the stack and among the locals.
     pub fn n_slots(self) -> u16 {
         if matches!(self, Self::Long | Self::Double) { 2 } else { 1 }
@@ -68,14 +68,14 @@ fn unknown() -> Unsupported {
 
 /// The types of a method: those of its parameters, and that of its result, each as a descriptor.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Signature<'d> {
+pub struct MethodTypes<'d> {
     /// In order, without `this`.
     pub parameters: Vec<&'d str>,
     /// `V` if it returns nothing.
     pub result: &'d str,
 }
 
-impl<'d> Signature<'d> {
+impl<'d> MethodTypes<'d> {
     /// Reads the descriptor of a method: `(ILjava/lang/String;)V`.
     pub fn of(descriptor: &'d str) -> Result<Self, Unsupported> {
         let mut rest = descriptor.strip_prefix('(').ok_or_else(unknown)?;
@@ -93,14 +93,14 @@ impl<'d> Signature<'d> {
     }
 
     /// The kinds of the parameters.
-    pub fn kinds(&self) -> Result<Vec<Kind>, Unsupported> {
-        let kind = |parameter: &&str| Kind::of(parameter)?.ok_or_else(unknown);
+    pub fn kinds(&self) -> Result<Vec<ValueKind>, Unsupported> {
+        let kind = |parameter: &&str| ValueKind::of(parameter)?.ok_or_else(unknown);
         self.parameters.iter().map(kind).collect()
     }
 
     /// The kind of the result.
-    pub fn result_kind(&self) -> Result<Option<Kind>, Unsupported> {
-        Kind::of(self.result)
+    pub fn result_kind(&self) -> Result<Option<ValueKind>, Unsupported> {
+        ValueKind::of(self.result)
     }
 }
 

@@ -7,7 +7,7 @@ use crate::instrument::java::code::Code;
 use crate::instrument::java::operation::Operation;
 
 /// What is known of each instruction of a method.
-pub struct Known<'k> {
+pub struct KnownInstructions<'k> {
     /// Whether there is a site before it.
     pub before: &'k [bool],
     /// Whether there is one behind it.
@@ -20,7 +20,7 @@ pub struct Known<'k> {
 const N_ROUNDS: usize = 8;
 
 /// For each instruction whether a statement begins there that needs a site.
-pub fn statements(code: &Code<'_>, known: &Known<'_>) -> Vec<bool> {
+pub fn statements(code: &Code<'_>, known: &KnownInstructions<'_>) -> Vec<bool> {
     let n = code.instructions.len();
     let ways = |instruction: usize| match code.instructions[instruction].operation {
         Operation::Goto(way) => Some(way as usize),
@@ -58,22 +58,22 @@ pub fn statements(code: &Code<'_>, known: &Known<'_>) -> Vec<bool> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::instrument::java::class_file::Class;
-    use crate::instrument::java::code::Instruction;
+    use crate::instrument::java::class_file::ClassFile;
+    use crate::instrument::java::code::JavaInstruction;
     use crate::instrument::java::tests::class_of;
 
     /// The statements that need a site, of code whose statements begin at these instructions. `arraylength` may throw.
     #[track_caller]
     fn check(code: &[u8], lines: &[u32], before: &[usize], expected: &[usize]) {
         let bytes = class_of(code);
-        let class = Class::read(&bytes).unwrap();
+        let class = ClassFile::read(&bytes).unwrap();
         let mut code = Code::of(&class, &class.methods[0]).unwrap().unwrap();
         code.lines = lines.iter().map(|begin| (*begin, 1)).collect();
         let n = code.instructions.len();
         let is_before: Vec<bool> = (0..n).map(|number| before.contains(&number)).collect();
-        let is_length = |instruction: &Instruction| instruction.operation == Operation::Length;
+        let is_length = |instruction: &JavaInstruction| instruction.operation == Operation::Length;
         let is_throwing: Vec<bool> = code.instructions.iter().map(is_length).collect();
-        let known = Known { before: &is_before, behind: &vec![false; n], throwing: &is_throwing };
+        let known = KnownInstructions { before: &is_before, behind: &vec![false; n], throwing: &is_throwing };
         let needed = statements(&code, &known);
         let needed: Vec<usize> = (0..n).filter(|number| needed[*number]).collect();
         assert_eq!(needed, expected);

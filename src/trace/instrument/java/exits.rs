@@ -2,12 +2,12 @@
 //! it, and into those by which a run leaves something over for the next one.
 
 use crate::instrument::Unsupported;
-use crate::instrument::java::class_file::{Class, Method};
+use crate::instrument::java::class_file::{ClassFile, ClassMethod};
 use crate::instrument::java::code::Code;
-use crate::instrument::java::descriptor::Kind;
+use crate::instrument::java::descriptor::ValueKind;
 use crate::instrument::java::insert;
 use crate::instrument::java::insert::{Constants, Inserts, load, put_local};
-use crate::instrument::java::layout::{At, CALL, Insert};
+use crate::instrument::java::layout::{CALL, Insert, InsertPlace};
 
 /// The class whose methods are called.
 const TRIALS: &str = "git_idd/recording/Trials";
@@ -42,17 +42,17 @@ const LEFTOVERS: [(&str, &str, &str); 22] = [
 ];
 
 /// What is called, and with how many bytes of code.
-type Called = ((&'static str, &'static str), usize);
+type ExitCall = ((&'static str, &'static str), usize);
 
-const LEAVE: Called = (("leave", "(I)V"), 2 + CALL);
-const BAR: Called = (("bar", "()V"), CALL);
+const LEAVE: ExitCall = (("leave", "(I)V"), 2 + CALL);
+const BAR: ExitCall = (("bar", "()V"), CALL);
 
 /// The local with the exit code.
 const CODE: u16 = 1;
 
 const INVOKESTATIC: u8 = 184;
 
-fn called(class: &str, method: &Method) -> Option<Called> {
+fn called(class: &str, method: &ClassMethod) -> Option<ExitCall> {
     let is_exit = |(of, name): &(&str, &str)| *of == class && *method.name == **name && *method.descriptor == *"(I)V";
     let is_leftover = |(of, name, part): &(&str, &str, &str)| {
         *of == class && *method.name == **name && method.descriptor.contains(part)
@@ -64,7 +64,7 @@ fn called(class: &str, method: &Method) -> Option<Called> {
 ///
 /// Errors: the class is not as the specification has it, or has no such methods.
 pub fn guard(bytes: &[u8]) -> Result<Option<Vec<u8>>, Unsupported> {
-    let class = Class::read(bytes)?;
+    let class = ClassFile::read(bytes)?;
     let names = EXITS.iter().map(|(name, _)| *name).chain(LEFTOVERS.iter().map(|(name, ..)| *name));
     let Some(name) = names.into_iter().find(|name| **name == *class.name) else { return Ok(None) };
     let mut constants = Constants::new(class.pool.len());
@@ -80,13 +80,13 @@ pub fn guard(bytes: &[u8]) -> Result<Option<Vec<u8>>, Unsupported> {
         };
         let mut put = |_: usize, out: &mut Vec<u8>, constants: &mut Constants| {
             if callee == LEAVE.0.0 {
-                put_local(out, load(Kind::Int), CODE);
+                put_local(out, load(ValueKind::Int), CODE);
             }
             out.push(INVOKESTATIC);
             out.extend(constants.method(TRIALS, (callee, descriptor))?.to_be_bytes());
             Ok(())
         };
-        let all = [Insert { instruction: 0, at: At::Entry, length }];
+        let all = [Insert { instruction: 0, at: InsertPlace::Entry, length }];
         let inserts = Inserts { all: &all, put: &mut put, guarded: None };
         codes.push(Some(insert::code_attribute(class.version, &code, inserts, &mut constants)?));
     }

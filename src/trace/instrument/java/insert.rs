@@ -4,13 +4,13 @@
 //! handler that may be added behind the last instruction. Its frame has no locals, so it fits to every instruction.
 
 use crate::instrument::Unsupported;
-use crate::instrument::java::class_file::{Class, FRAMES};
-use crate::instrument::java::code::{Code, Handler, Instruction, Offsets};
-use crate::instrument::java::cursor::Cursor;
-use crate::instrument::java::descriptor::Kind;
+use crate::instrument::java::class_file::{ClassFile, FRAMES};
+use crate::instrument::java::code::{Code, Handler, JavaInstruction, Offsets};
+use crate::instrument::java::cursor::ByteCursor;
+use crate::instrument::java::descriptor::ValueKind;
 use crate::instrument::java::frames;
-use crate::instrument::java::frames::{Frame, Shape, Slot};
-use crate::instrument::java::layout::{At, Insert, Layout, MORE_STACK};
+use crate::instrument::java::frames::{FrameDifference, SlotType, StackMapFrame};
+use crate::instrument::java::layout::{CodeLayout, Insert, InsertPlace, MORE_STACK};
 use crate::instrument::java::operation::Operation;
 use crate::instrument::java::stack::frames_of;
 use std::collections::HashMap;
@@ -32,13 +32,13 @@ const ALOAD: u8 = 25;
 const WIDE: u8 = 196;
 
 /// The instruction that reads a local of a kind; the others of the five are between these.
-pub(super) fn load(kind: Kind) -> u8 {
+pub(super) fn load(kind: ValueKind) -> u8 {
     match kind {
-        Kind::Int => ILOAD,
-        Kind::Long => ILOAD + 1,
-        Kind::Float => ILOAD + 2,
-        Kind::Double => ILOAD + 3,
-        Kind::Reference => ALOAD,
+        ValueKind::Int => ILOAD,
+        ValueKind::Long => ILOAD + 1,
+        ValueKind::Float => ILOAD + 2,
+        ValueKind::Double => ILOAD + 3,
+        ValueKind::Reference => ALOAD,
     }
 }
 
@@ -142,7 +142,7 @@ pub(super) struct Inserts<'i> {
 }
 
 /// A class whose methods have other code: for each method its `Code` attribute, or `None` if it is as it was.
-pub(super) fn with_code(class: &Class<'_>, codes: &[Option<Vec<u8>>], constants: &Constants) -> Vec<u8> {
+pub(super) fn with_code(class: &ClassFile<'_>, codes: &[Option<Vec<u8>>], constants: &Constants) -> Vec<u8> {
     let mut file = Vec::with_capacity(2 * class.bytes.len());
     file.extend(&class.bytes[..8]);
     file.extend(constants.n.to_be_bytes());
@@ -176,7 +176,7 @@ pub(super) fn code_attribute(
     constants: &mut Constants,
 ) -> Result<Vec<u8>, Unsupported> {
     let Inserts { all, put, guarded } = inserts;
-    let layout = Layout::of(code, all.iter().copied())?;
+    let layout = CodeLayout::of(code, all.iter().copied())?;
     let body = body(code, (&layout, all), put, constants)?;
     let max_stack = code.max_stack.checked_add(MORE_STACK).expect("the inserts were found to fit");
     let mut out = max_stack.to_be_bytes().to_vec();
@@ -189,8 +189,8 @@ pub(super) fn code_attribute(
     let mut frames = frames_of(code)?;
     if let Some(guarded) = guarded {
         handlers.push(Handler { guarded, begin: code.end(), class: 0 });
-        let exception = Slot::Object(constants.class(EXCEPTION)?);
-        frames.push(Frame { at: code.end(), shape: Shape::Full(Vec::new(), vec![exception]) });
+        let exception = SlotType::Object(constants.class(EXCEPTION)?);
+        frames.push(StackMapFrame { at: code.end(), shape: FrameDifference::Full(Vec::new(), vec![exception]) });
     }
     out.extend(count(handlers.len()));
     // A monitor is guarded from the moment it is entered: else the machine takes it for one that is never left if the
@@ -233,12 +233,12 @@ pub(super) fn code_attribute(
 }
 
 /// A place of the debugging information: what is visible from the beginning is so from the first site on.
-fn place(instruction: u32, layout: &Layout) -> u16 {
+fn place(instruction: u32, layout: &CodeLayout) -> u16 {
     if instruction == 0 { 0 } else { layout.targets[instruction as usize] }
 }
 
-fn lines(content: &[u8], offsets: &Offsets, layout: &Layout) -> Result<Vec<u8>, Unsupported> {
-    let mut cursor = Cursor::new(content);
+fn lines(content: &[u8], offsets: &Offsets, layout: &CodeLayout) -> Result<Vec<u8>, Unsupported> {
+    let mut cursor = ByteCursor::new(content);
     let n = cursor.u2()?;
     let mut out = n.to_be_bytes().to_vec();
     for _ in 0..n {
@@ -248,8 +248,8 @@ fn lines(content: &[u8], offsets: &Offsets, layout: &Layout) -> Result<Vec<u8>, 
     Ok(out)
 }
 
-fn variables(content: &[u8], offsets: &Offsets, layout: &Layout) -> Result<Vec<u8>, Unsupported> {
-    let mut cursor = Cursor::new(content);
+fn variables(content: &[u8], offsets: &Offsets, layout: &CodeLayout) -> Result<Vec<u8>, Unsupported> {
+    let mut cursor = ByteCursor::new(content);
     let n = cursor.u2()?;
     let mut out = n.to_be_bytes().to_vec();
     for _ in 0..n {
@@ -266,21 +266,21 @@ fn variables(content: &[u8], offsets: &Offsets, layout: &Layout) -> Result<Vec<u
 /// The instructions, with the inserts between them.
 fn body(
     code: &Code<'_>,
-    (layout, inserts): (&Layout, &[Insert]),
+    (layout, inserts): (&CodeLayout, &[Insert]),
     put: &mut Put<'_>,
     constants: &mut Constants,
 ) -> Result<Vec<u8>, Unsupported> {
     let mut out = Vec::with_capacity(usize::from(layout.length));
     let mut rest = inserts.iter().enumerate().peekable();
     for (number, instruction) in (0_u32..).zip(&code.instructions) {
-        let is_here = |insert: &Insert, at: At| insert.instruction == number && insert.at == at;
-        for at in [At::Entry, At::Before] {
+        let is_here = |insert: &Insert, at: InsertPlace| insert.instruction == number && insert.at == at;
+        for at in [InsertPlace::Entry, InsertPlace::Before] {
             while let Some((nth, _)) = rest.next_if(|(_, insert)| is_here(insert, at)) {
                 put(nth, &mut out, constants)?;
             }
         }
         put_instruction(&mut out, code, (number, instruction), layout);
-        while let Some((nth, _)) = rest.next_if(|(_, insert)| is_here(insert, At::Behind)) {
+        while let Some((nth, _)) = rest.next_if(|(_, insert)| is_here(insert, InsertPlace::Behind)) {
             put(nth, &mut out, constants)?;
         }
     }
@@ -291,7 +291,12 @@ fn body(
 }
 
 /// An instruction at its new place.
-fn put_instruction(out: &mut Vec<u8>, code: &Code<'_>, (number, instruction): (u32, &Instruction), layout: &Layout) {
+fn put_instruction(
+    out: &mut Vec<u8>,
+    code: &Code<'_>,
+    (number, instruction): (u32, &JavaInstruction),
+    layout: &CodeLayout,
+) {
     let begin = instruction.offset as usize;
     let own = i32::from(layout.own[number as usize]);
     let far = |way: u32| (i32::from(layout.targets[way as usize]) - own).to_be_bytes();

@@ -3,14 +3,14 @@
 use crate::instrument::Unsupported;
 use crate::instrument::java::code::Code;
 use crate::instrument::java::operation::Operation;
-use crate::instrument::java::sites::{Probe, Site};
+use crate::instrument::java::sites::{Site, SiteProbe};
 
 /// Slots of the stack that inserted code needs: a value and a number.
 pub const MORE_STACK: u16 = 3;
 
 /// Where code is inserted, in the order of the code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum At {
+pub enum InsertPlace {
     /// Before the first instruction of a method; a jump to that leads behind the code: a method is entered once.
     Entry,
     /// Before an instruction; a jump to that leads to the code.
@@ -25,7 +25,7 @@ pub struct Insert {
     /// The instruction; one more than the last one for the end of the method.
     pub instruction: u32,
     /// On which side of it.
-    pub at: At,
+    pub at: InsertPlace,
     /// Bytes of the code.
     pub length: usize,
 }
@@ -33,9 +33,9 @@ pub struct Insert {
 impl From<&Site> for Insert {
     fn from(site: &Site) -> Self {
         let at = match site.probe {
-            Probe::Enter | Probe::Parameter(..) => At::Entry,
-            probe if probe.is_before() => At::Before,
-            _ => At::Behind,
+            SiteProbe::Enter | SiteProbe::Parameter(..) => InsertPlace::Entry,
+            probe if probe.is_before() => InsertPlace::Before,
+            _ => InsertPlace::Behind,
         };
         Self { instruction: site.instruction, at, length: length(site.probe) }
     }
@@ -48,7 +48,7 @@ pub const CALL: usize = 3;
 
 /// Places in the rewritten code, in bytes.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Layout {
+pub struct CodeLayout {
     /// For each instruction, and for the end: where a jump to it leads, and what its line and its handlers begin with.
     pub targets: Vec<u16>,
     /// For each instruction: its own place.
@@ -58,29 +58,29 @@ pub struct Layout {
 }
 
 /// Bytes of the code of a site.
-fn length(probe: Probe) -> usize {
+fn length(probe: SiteProbe) -> usize {
     let copy = match probe {
-        Probe::Enter | Probe::Block | Probe::Value(None) | Probe::Constructed | Probe::Monitor => 0,
-        Probe::Parameter(_, local) => {
+        SiteProbe::Enter | SiteProbe::Block | SiteProbe::Value(None) | SiteProbe::Constructed | SiteProbe::Monitor => 0,
+        SiteProbe::Parameter(_, local) => {
             if u8::try_from(local).is_ok() {
                 2
             } else {
                 4
             }
         }
-        Probe::Handler | Probe::Value(Some(_)) | Probe::This => 1,
+        SiteProbe::Handler | SiteProbe::Value(Some(_)) | SiteProbe::This => 1,
         // It throws the exception again.
-        Probe::Leave => 2,
+        SiteProbe::Leave => 2,
     };
     copy + NUMBER + CALL
 }
 
 /// Whether a jump to the first instruction of a method leads behind this site: the method is entered once.
-pub fn is_of_entry(probe: Probe) -> bool {
-    matches!(probe, Probe::Enter | Probe::Parameter(..))
+pub fn is_of_entry(probe: SiteProbe) -> bool {
+    matches!(probe, SiteProbe::Enter | SiteProbe::Parameter(..))
 }
 
-impl Layout {
+impl CodeLayout {
     /// Lays out the code of a method.
     ///
     /// - `inserts`: in the order of the code.
@@ -100,15 +100,15 @@ impl Layout {
         let mut inserts = inserts.peekable();
         let mut at = 0;
         for (number, instruction) in (0_u32..).zip(&code.instructions) {
-            let mut next = |wanted: At| {
+            let mut next = |wanted: InsertPlace| {
                 let is_wanted = |insert: &Insert| insert.instruction == number && insert.at == wanted;
                 inserts.next_if(is_wanted).map(|insert| insert.length)
             };
-            while let Some(length) = next(At::Entry) {
+            while let Some(length) = next(InsertPlace::Entry) {
                 at += length;
             }
             layout.targets.push(narrow(at)?);
-            while let Some(length) = next(At::Before) {
+            while let Some(length) = next(InsertPlace::Before) {
                 at += length;
             }
             layout.own.push(narrow(at)?);
@@ -120,7 +120,7 @@ impl Layout {
                 }
                 _ => instruction.length as usize,
             };
-            while let Some(length) = next(At::Behind) {
+            while let Some(length) = next(InsertPlace::Behind) {
                 at += length;
             }
         }

@@ -1,8 +1,8 @@
 //! The instructions of the Java machine.
 
 use crate::instrument::Unsupported;
-use crate::instrument::java::cursor::Cursor;
-use crate::instrument::java::descriptor::Kind;
+use crate::instrument::java::cursor::ByteCursor;
+use crate::instrument::java::descriptor::ValueKind;
 
 /// The elements of an array that an instruction reads or writes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -27,13 +27,13 @@ pub enum Element {
 
 impl Element {
     /// The kind of the value on the stack.
-    pub fn kind(self) -> Kind {
+    pub fn kind(self) -> ValueKind {
         match self {
-            Self::Int | Self::Byte | Self::Char | Self::Short => Kind::Int,
-            Self::Long => Kind::Long,
-            Self::Float => Kind::Float,
-            Self::Double => Kind::Double,
-            Self::Reference => Kind::Reference,
+            Self::Int | Self::Byte | Self::Char | Self::Short => ValueKind::Int,
+            Self::Long => ValueKind::Long,
+            Self::Float => ValueKind::Float,
+            Self::Double => ValueKind::Double,
+            Self::Reference => ValueKind::Reference,
         }
     }
 }
@@ -74,7 +74,7 @@ impl Arithmetic {
 
 /// A comparison.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Condition {
+pub enum JumpCondition {
     /// `==`.
     Equal,
     /// `!=`.
@@ -91,11 +91,11 @@ pub enum Condition {
 
 /// What a conditional jump compares.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Test {
+pub enum JumpTest {
     /// An `int` with 0.
-    Zero(Condition),
+    Zero(JumpCondition),
     /// Two `int`s.
-    Ints(Condition),
+    Ints(JumpCondition),
     /// Two references: whether they are the same.
     Same(bool),
     /// A reference with `null`: whether it is.
@@ -199,9 +199,9 @@ pub enum Operation {
     /// A constant.
     Constant(u16),
     /// Reads a local.
-    Load(Kind, u16),
+    Load(ValueKind, u16),
     /// Writes a local.
-    Store(Kind, u16),
+    Store(ValueKind, u16),
     /// Reads an element of an array.
     LoadElement(Element),
     /// Writes an element of an array.
@@ -209,25 +209,25 @@ pub enum Operation {
     /// Rearranges the stack.
     Shuffle(Shuffle),
     /// Computes.
-    Arithmetic(Arithmetic, Kind),
+    Arithmetic(Arithmetic, ValueKind),
     /// The negative value.
-    Negate(Kind),
+    Negate(ValueKind),
     /// Adds to an `int` local.
     Increment(u16, i16),
     /// Converts between kinds.
-    Convert(Kind, Kind),
+    Convert(ValueKind, ValueKind),
     /// Cuts an `int`.
     Narrow(Narrow),
     /// Compares two values of a kind: -1, 0 or 1; for one that is no number, the result is the second field.
-    Compare(Kind, i32),
+    Compare(ValueKind, i32),
     /// A conditional jump.
-    Jump(Test, u32),
+    Jump(JumpTest, u32),
     /// A jump.
     Goto(u32),
     /// A `switch`.
     Switch(Box<Switch>),
     /// Returns a value, or nothing.
-    Return(Option<Kind>),
+    Return(Option<ValueKind>),
     /// Reads a static field.
     LoadStatic(u16),
     /// Writes a static field.
@@ -310,7 +310,8 @@ impl Operation {
             | Self::Exit
             | Self::Throw => true,
             Self::Arithmetic(operator, kind) => {
-                matches!(operator, Arithmetic::Divide | Arithmetic::Remainder) && matches!(kind, Kind::Int | Kind::Long)
+                matches!(operator, Arithmetic::Divide | Arithmetic::Remainder)
+                    && matches!(kind, ValueKind::Int | ValueKind::Long)
             }
             _ => false,
         }
@@ -323,7 +324,8 @@ impl Operation {
 }
 
 /// The five kinds, in the order in which instructions have them.
-const KINDS: [Kind; 5] = [Kind::Int, Kind::Long, Kind::Float, Kind::Double, Kind::Reference];
+const KINDS: [ValueKind; 5] =
+    [ValueKind::Int, ValueKind::Long, ValueKind::Float, ValueKind::Double, ValueKind::Reference];
 
 const ELEMENTS: [Element; 8] = [
     Element::Int,
@@ -348,38 +350,38 @@ const SHUFFLES: [Shuffle; 9] = [
     Shuffle::Swap,
 ];
 
-const CONDITIONS: [Condition; 6] = [
-    Condition::Equal,
-    Condition::Different,
-    Condition::Less,
-    Condition::NotLess,
-    Condition::Greater,
-    Condition::NotGreater,
+const CONDITIONS: [JumpCondition; 6] = [
+    JumpCondition::Equal,
+    JumpCondition::Different,
+    JumpCondition::Less,
+    JumpCondition::NotLess,
+    JumpCondition::Greater,
+    JumpCondition::NotGreater,
 ];
 
-const CONVERSIONS: [(Kind, Kind); 12] = [
-    (Kind::Int, Kind::Long),
-    (Kind::Int, Kind::Float),
-    (Kind::Int, Kind::Double),
-    (Kind::Long, Kind::Int),
-    (Kind::Long, Kind::Float),
-    (Kind::Long, Kind::Double),
-    (Kind::Float, Kind::Int),
-    (Kind::Float, Kind::Long),
-    (Kind::Float, Kind::Double),
-    (Kind::Double, Kind::Int),
-    (Kind::Double, Kind::Long),
-    (Kind::Double, Kind::Float),
+const CONVERSIONS: [(ValueKind, ValueKind); 12] = [
+    (ValueKind::Int, ValueKind::Long),
+    (ValueKind::Int, ValueKind::Float),
+    (ValueKind::Int, ValueKind::Double),
+    (ValueKind::Long, ValueKind::Int),
+    (ValueKind::Long, ValueKind::Float),
+    (ValueKind::Long, ValueKind::Double),
+    (ValueKind::Float, ValueKind::Int),
+    (ValueKind::Float, ValueKind::Long),
+    (ValueKind::Float, ValueKind::Double),
+    (ValueKind::Double, ValueKind::Int),
+    (ValueKind::Double, ValueKind::Long),
+    (ValueKind::Double, ValueKind::Float),
 ];
 
 /// Reads an instruction; its ways are offsets.
 ///
 /// Errors: the instruction is unknown, or is one of the old `jsr` and `ret`.
-pub fn read(cursor: &mut Cursor<'_>) -> Result<Operation, Unsupported> {
+pub fn read(cursor: &mut ByteCursor<'_>) -> Result<Operation, Unsupported> {
     let at = u32::try_from(cursor.at()).map_err(|_| Unsupported::new("code of more than 4 GiB"))?;
     let code = cursor.u1()?;
-    let near = |cursor: &mut Cursor<'_>| Ok(at.wrapping_add_signed(i32::from(cursor.u2()?.cast_signed())));
-    let far = |cursor: &mut Cursor<'_>| Ok::<_, Unsupported>(at.wrapping_add_signed(cursor.u4()?.cast_signed()));
+    let near = |cursor: &mut ByteCursor<'_>| Ok(at.wrapping_add_signed(i32::from(cursor.u2()?.cast_signed())));
+    let far = |cursor: &mut ByteCursor<'_>| Ok::<_, Unsupported>(at.wrapping_add_signed(cursor.u4()?.cast_signed()));
     let at_index = |first: u8| usize::from(code - first);
     Ok(match code {
         0 => Operation::Nothing,
@@ -429,14 +431,14 @@ pub fn read(cursor: &mut Cursor<'_>) -> Result<Operation, Unsupported> {
         145 => Operation::Narrow(Narrow::Byte),
         146 => Operation::Narrow(Narrow::Char),
         147 => Operation::Narrow(Narrow::Short),
-        148 => Operation::Compare(Kind::Long, 0),
-        149 => Operation::Compare(Kind::Float, -1),
-        150 => Operation::Compare(Kind::Float, 1),
-        151 => Operation::Compare(Kind::Double, -1),
-        152 => Operation::Compare(Kind::Double, 1),
-        153..=158 => Operation::Jump(Test::Zero(CONDITIONS[at_index(153)]), near(cursor)?),
-        159..=164 => Operation::Jump(Test::Ints(CONDITIONS[at_index(159)]), near(cursor)?),
-        165 | 166 => Operation::Jump(Test::Same(code == 165), near(cursor)?),
+        148 => Operation::Compare(ValueKind::Long, 0),
+        149 => Operation::Compare(ValueKind::Float, -1),
+        150 => Operation::Compare(ValueKind::Float, 1),
+        151 => Operation::Compare(ValueKind::Double, -1),
+        152 => Operation::Compare(ValueKind::Double, 1),
+        153..=158 => Operation::Jump(JumpTest::Zero(CONDITIONS[at_index(153)]), near(cursor)?),
+        159..=164 => Operation::Jump(JumpTest::Ints(CONDITIONS[at_index(159)]), near(cursor)?),
+        165 | 166 => Operation::Jump(JumpTest::Same(code == 165), near(cursor)?),
         167 => Operation::Goto(near(cursor)?),
         168 | 169 | 201 => return Err(Unsupported::new("the old instructions `jsr` and `ret`")),
         170 | 171 => Operation::Switch(Box::new(switch(cursor, at, code == 170)?)),
@@ -466,14 +468,14 @@ pub fn read(cursor: &mut Cursor<'_>) -> Result<Operation, Unsupported> {
         195 => Operation::Exit,
         196 => wide(cursor)?,
         197 => Operation::NewArrays(cursor.u2()?, cursor.u1()?),
-        198 | 199 => Operation::Jump(Test::Null(code == 198), near(cursor)?),
+        198 | 199 => Operation::Jump(JumpTest::Null(code == 198), near(cursor)?),
         200 => Operation::Goto(far(cursor)?),
         202.. => return Err(Unsupported::new(format!("the unknown instruction {code}"))),
     })
 }
 
 /// An instruction with a local beyond 255.
-fn wide(cursor: &mut Cursor<'_>) -> Result<Operation, Unsupported> {
+fn wide(cursor: &mut ByteCursor<'_>) -> Result<Operation, Unsupported> {
     let code = cursor.u1()?;
     let local = cursor.u2()?;
     match code {
@@ -484,9 +486,9 @@ fn wide(cursor: &mut Cursor<'_>) -> Result<Operation, Unsupported> {
     }
 }
 
-fn switch(cursor: &mut Cursor<'_>, at: u32, is_table: bool) -> Result<Switch, Unsupported> {
+fn switch(cursor: &mut ByteCursor<'_>, at: u32, is_table: bool) -> Result<Switch, Unsupported> {
     cursor.take((4 - cursor.at() % 4) % 4)?;
-    let way = |cursor: &mut Cursor<'_>| Ok(at.wrapping_add_signed(cursor.u4()?.cast_signed()));
+    let way = |cursor: &mut ByteCursor<'_>| Ok(at.wrapping_add_signed(cursor.u4()?.cast_signed()));
     let default = way(cursor)?;
     let mut cases = Vec::new();
     if is_table {

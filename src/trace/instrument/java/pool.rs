@@ -1,7 +1,7 @@
 //! The constants of a class.
 
 use crate::instrument::Unsupported;
-use crate::instrument::java::cursor::Cursor;
+use crate::instrument::java::cursor::ByteCursor;
 use std::sync::Arc;
 
 /// A constant.
@@ -43,7 +43,7 @@ pub struct Pool {
 
 /// A field or method that an instruction names.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Member {
+pub struct PoolMember {
     /// The class, as the pool has it: `java/util/List`; empty for a call that is linked at run time.
     pub class: Arc<str>,
     /// Its name.
@@ -54,7 +54,7 @@ pub struct Member {
 
 impl Pool {
     /// Reads the constants, from their number on.
-    pub fn read(cursor: &mut Cursor<'_>) -> Result<Self, Unsupported> {
+    pub fn read(cursor: &mut ByteCursor<'_>) -> Result<Self, Unsupported> {
         let n = cursor.u2()?;
         let mut constants = vec![Constant::None];
         while constants.len() < usize::from(n) {
@@ -131,7 +131,7 @@ impl Pool {
     }
 
     /// The field or method that an instruction names.
-    pub fn member(&self, number: u16) -> Result<Member, Unsupported> {
+    pub fn member(&self, number: u16) -> Result<PoolMember, Unsupported> {
         let (class, name_and_type) = match self.get(number)? {
             Constant::Member(class, name_and_type) => (Arc::clone(self.class(*class)?), *name_and_type),
             Constant::InvokeDynamic(name_and_type) | Constant::Dynamic(name_and_type) => {
@@ -140,7 +140,7 @@ impl Pool {
             _ => return Err(Unsupported::new("a field or method that is none")),
         };
         let (name, descriptor) = self.name_and_type(name_and_type)?;
-        Ok(Member { class, name, descriptor })
+        Ok(PoolMember { class, name, descriptor })
     }
 }
 

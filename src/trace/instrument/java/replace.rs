@@ -4,19 +4,19 @@
 //! comes back.
 
 use crate::instrument::Unsupported;
-use crate::instrument::java::class_file::{Class, Method};
+use crate::instrument::java::class_file::{ClassFile, ClassMethod};
 use crate::instrument::java::code::Code;
-use crate::instrument::java::descriptor::Kind;
+use crate::instrument::java::descriptor::ValueKind;
 use crate::instrument::java::insert;
 use crate::instrument::java::insert::{Constants, Inserts, load, put_local};
-use crate::instrument::java::layout::{At, CALL, Insert, NUMBER};
+use crate::instrument::java::layout::{CALL, Insert, InsertPlace, NUMBER};
 
 /// The class that replaces values, as class files name it.
 pub const REPLACER: &str = "git_idd/recording/Replacer";
 
 /// Where the value is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Holder {
+pub enum ValueHolder {
     /// In this local when the method is entered.
     Parameter(u16),
     /// In this local behind the instruction.
@@ -29,7 +29,7 @@ pub enum Holder {
 
 /// A point at which a value can be replaced.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Point {
+pub struct ReplacementPoint {
     /// The class of the method: `org/example/Main`.
     pub class: String,
     /// The name of the method.
@@ -39,7 +39,7 @@ pub struct Point {
     /// The number of the instruction in the method.
     pub instruction: u32,
     /// Where the value is.
-    pub holder: Holder,
+    pub holder: ValueHolder,
     /// The type of the value.
     pub of: String,
 }
@@ -65,7 +65,7 @@ pub enum Instead {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Replacement {
     /// The point.
-    pub point: Point,
+    pub point: ReplacementPoint,
     /// Which time, from 1.
     pub nth: u64,
     /// What must be there; `None` for anything.
@@ -74,9 +74,9 @@ pub struct Replacement {
     pub instead: Instead,
 }
 
-impl Point {
-    fn kind(&self) -> Result<Kind, Unsupported> {
-        Kind::of(&self.of)?.ok_or_else(|| Unsupported::new("a value of no type"))
+impl ReplacementPoint {
+    fn kind(&self) -> Result<ValueKind, Unsupported> {
+        ValueKind::of(&self.of)?.ok_or_else(|| Unsupported::new("a value of no type"))
     }
 
     /// The class that a replaced object is said to be of; `None` if any is right.
@@ -92,12 +92,12 @@ impl Point {
     pub(super) fn insert(&self) -> Insert {
         let local = |local: u16| if u8::try_from(local).is_ok() { 2 * 2 } else { 2 * 4 };
         let (at, more) = match self.holder {
-            Holder::Parameter(of) => (At::Entry, local(of)),
-            Holder::Local(of) => (At::Behind, local(of)),
-            Holder::Operand => (At::Before, 0),
-            Holder::Result => (At::Behind, 0),
+            ValueHolder::Parameter(of) => (InsertPlace::Entry, local(of)),
+            ValueHolder::Local(of) => (InsertPlace::Behind, local(of)),
+            ValueHolder::Operand => (InsertPlace::Before, 0),
+            ValueHolder::Result => (InsertPlace::Behind, 0),
         };
-        let instruction = if at == At::Entry { 0 } else { self.instruction };
+        let instruction = if at == InsertPlace::Entry { 0 } else { self.instruction };
         let cast = if self.cast().is_some() { CAST } else { 0 };
         Insert { instruction, at, length: NUMBER + CALL + cast + more }
     }
@@ -117,8 +117,8 @@ const STORE: u8 = 33;
 /// - `points`: those of all classes, by their numbers.
 ///
 /// Errors: the class or one of the methods cannot be rewritten, or has no such instruction.
-pub fn replace(bytes: &[u8], points: &[Point]) -> Result<Option<Vec<u8>>, Unsupported> {
-    let class = Class::read(bytes)?;
+pub fn replace(bytes: &[u8], points: &[ReplacementPoint]) -> Result<Option<Vec<u8>>, Unsupported> {
+    let class = ClassFile::read(bytes)?;
     let mut constants = Constants::new(class.pool.len());
     let mut codes = Vec::with_capacity(class.methods.len());
     for method in &class.methods {
@@ -139,11 +139,15 @@ pub fn replace(bytes: &[u8], points: &[Point]) -> Result<Option<Vec<u8>>, Unsupp
 }
 
 /// The points in a method with their numbers, in the order of the code.
-pub(super) fn points_of<'p>(class: &Class<'_>, method: &Method, points: &'p [Point]) -> Vec<(u32, &'p Point)> {
-    let is_here = |point: &Point| {
+pub(super) fn points_of<'p>(
+    class: &ClassFile<'_>,
+    method: &ClassMethod,
+    points: &'p [ReplacementPoint],
+) -> Vec<(u32, &'p ReplacementPoint)> {
+    let is_here = |point: &ReplacementPoint| {
         *point.class == *class.name && *point.method == *method.name && *point.descriptor == *method.descriptor
     };
-    let mut here: Vec<(u32, &Point)> = (0..).zip(points).filter(|(_, point)| is_here(point)).collect();
+    let mut here: Vec<(u32, &ReplacementPoint)> = (0..).zip(points).filter(|(_, point)| is_here(point)).collect();
     here.sort_by_key(|(_, point)| {
         let Insert { instruction, at, .. } = point.insert();
         (instruction, at)
@@ -152,32 +156,32 @@ pub(super) fn points_of<'p>(class: &Class<'_>, method: &Method, points: &'p [Poi
 }
 
 /// Errors: one of the instructions is not there.
-pub(super) fn check(here: &[(u32, &Point)], code: &Code<'_>) -> Result<(), Unsupported> {
+pub(super) fn check(here: &[(u32, &ReplacementPoint)], code: &Code<'_>) -> Result<(), Unsupported> {
     let is_there = here.iter().all(|(_, point)| point.instruction < code.end());
     if is_there { Ok(()) } else { Err(Unsupported::new("an instruction that is not there")) }
 }
 
 /// The method of the replacer for values of a kind.
-fn taker(kind: Kind) -> &'static str {
+fn taker(kind: ValueKind) -> &'static str {
     match kind {
-        Kind::Int => "(II)I",
-        Kind::Long => "(JI)J",
-        Kind::Float => "(FI)F",
-        Kind::Double => "(DI)D",
-        Kind::Reference => "(Ljava/lang/Object;I)Ljava/lang/Object;",
+        ValueKind::Int => "(II)I",
+        ValueKind::Long => "(JI)J",
+        ValueKind::Float => "(FI)F",
+        ValueKind::Double => "(DI)D",
+        ValueKind::Reference => "(Ljava/lang/Object;I)Ljava/lang/Object;",
     }
 }
 
 /// Writes the code of a point.
 pub(super) fn put_point(
     out: &mut Vec<u8>,
-    (number, point): (u32, &Point),
+    (number, point): (u32, &ReplacementPoint),
     constants: &mut Constants,
 ) -> Result<(), Unsupported> {
     let kind = point.kind()?;
     let local = match point.holder {
-        Holder::Parameter(local) | Holder::Local(local) => Some(local),
-        Holder::Operand | Holder::Result => None,
+        ValueHolder::Parameter(local) | ValueHolder::Local(local) => Some(local),
+        ValueHolder::Operand | ValueHolder::Result => None,
     };
     if let Some(local) = local {
         put_local(out, load(kind), local);

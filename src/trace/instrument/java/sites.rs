@@ -2,26 +2,26 @@
 //!
 //! Recorded is what cannot be derived from the bytecode: that a method was entered, and with what; which way a decision
 //! went; that an exception was caught; what was read from fields and arrays, and what a call gave. A reader that
-//! interprets the code in between knows everything else. With [steps alone](Content::Steps), values are left out.
+//! interprets the code in between knows everything else. With [steps alone](RecordedContent::Steps), values are left out.
 //!
 //! Each place where something is recorded is a *site* with a number: it writes that number and then its payload, so a
 //! stream describes itself. If another site follows than the code makes one expect, an exception was thrown in between, or a method was entered by code that is not recorded.
 
 use crate::instrument::Unsupported;
-use crate::instrument::java::class_file::{Class, Method};
-use crate::instrument::java::code::{Code, Instruction};
-use crate::instrument::java::descriptor::{Kind, Signature};
+use crate::instrument::java::class_file::{ClassFile, ClassMethod};
+use crate::instrument::java::code::{Code, JavaInstruction};
+use crate::instrument::java::descriptor::{MethodTypes, ValueKind};
 use crate::instrument::java::doubt;
-use crate::instrument::java::doubt::Known;
-use crate::instrument::java::layout::{Insert, Layout};
+use crate::instrument::java::doubt::KnownInstructions;
+use crate::instrument::java::layout::{CodeLayout, Insert};
 use crate::instrument::java::operation::{Element, Operation};
-use crate::instrument::java::pool::{Constant, Member};
+use crate::instrument::java::pool::{Constant, PoolMember};
 use crate::instrument::java::stack::{Constructed, constant_kind, constructed};
 use std::ops::Range;
 
 /// How much is recorded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Content {
+pub enum RecordedContent {
     /// The steps, and all values that cannot be derived.
     Values,
     /// The steps. Of values there are the exceptions alone.
@@ -31,7 +31,7 @@ pub enum Content {
 /// In the length of a stored class: steps alone are recorded.
 const STEPS: u32 = 1 << 31;
 
-impl Content {
+impl RecordedContent {
     /// The length of a class, as it is stored before the class.
     ///
     /// - `length`: less than 2^31.
@@ -47,11 +47,11 @@ impl Content {
 
 /// What a site records.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Probe {
+pub enum SiteProbe {
     /// The method was entered.
     Enter,
     /// What was given for a parameter, or `this`, which is in this local.
-    Parameter(Kind, u16),
+    Parameter(ValueKind, u16),
     /// A decision led to the instruction behind it, or a statement begins there that is [in doubt](doubt).
     Block,
     /// The exception handler behind it was entered: the exception.
@@ -60,7 +60,7 @@ pub enum Probe {
     Leave,
     /// The result of the instruction before it; `None` for a call that returns nothing, and for one whose result is not
     /// recorded.
-    Value(Option<Kind>),
+    Value(Option<ValueKind>),
     /// `this`, after the constructor of the class that is extended.
     This,
     /// The same, without the value.
@@ -69,10 +69,10 @@ pub enum Probe {
     Monitor,
 }
 
-impl Probe {
+impl SiteProbe {
     /// Bytes of the payload.
     pub fn size(self) -> u8 {
-        let of_kind = |kind: Kind| if kind.n_slots() == 2 { 8 } else { 4 };
+        let of_kind = |kind: ValueKind| if kind.n_slots() == 2 { 8 } else { 4 };
         match self {
             Self::Parameter(kind, _) | Self::Value(Some(kind)) => of_kind(kind),
             Self::Handler | Self::Leave | Self::This => 4,
@@ -97,7 +97,7 @@ pub struct Site {
     /// Its instruction.
     pub instruction: u32,
     /// What it records.
-    pub probe: Probe,
+    pub probe: SiteProbe,
 }
 
 /// The number of the first site of the first class. Smaller numbers are marks of the stream.
@@ -123,7 +123,7 @@ pub type MethodSites<'b> = Option<Result<(Code<'b>, Vec<Site>), Unsupported>>;
 ///
 /// Methods that cannot be rewritten have none: they use `jsr`, would be longer than 64 KiB, or their class would have
 /// too many constants.
-pub fn of_class<'b>(class: &Class<'b>, content: Content) -> Vec<MethodSites<'b>> {
+pub fn of_class<'b>(class: &ClassFile<'b>, content: RecordedContent) -> Vec<MethodSites<'b>> {
     let mut n_constants = class.pool.len() + N_OWN_CONSTANTS;
     let mut all = Vec::with_capacity(class.methods.len());
     for method in &class.methods {
@@ -133,7 +133,7 @@ pub fn of_class<'b>(class: &Class<'b>, content: Content) -> Vec<MethodSites<'b>>
             if n_constants + sites.len() > usize::from(u16::MAX) {
                 return Err(Unsupported::new("too many constants"));
             }
-            Layout::of(&code, sites.iter().map(Insert::from))?;
+            CodeLayout::of(&code, sites.iter().map(Insert::from))?;
             n_constants += sites.len();
             Ok((code, sites))
         });
@@ -145,8 +145,8 @@ pub fn of_class<'b>(class: &Class<'b>, content: Content) -> Vec<MethodSites<'b>>
 /// The methods of a class that have code and are left as they are, and why: `org/example/Main.run: too many constants`.
 ///
 /// - `methods`: what [`of_class`] gave.
-pub fn left_out(class: &Class<'_>, methods: &[MethodSites<'_>]) -> Vec<String> {
-    let why = |(method, found): (&Method, &MethodSites<'_>)| {
+pub fn left_out(class: &ClassFile<'_>, methods: &[MethodSites<'_>]) -> Vec<String> {
+    let why = |(method, found): (&ClassMethod, &MethodSites<'_>)| {
         let why = found.as_ref()?.as_ref().err()?;
         Some(format!("{}.{}: {}", class.name, method.name, why.what))
     };
@@ -154,8 +154,8 @@ pub fn left_out(class: &Class<'_>, methods: &[MethodSites<'_>]) -> Vec<String> {
 }
 
 /// Bytes of the payload of each site of a class, by its number.
-pub fn sizes(bytes: &[u8], content: Content) -> Result<Vec<u8>, Unsupported> {
-    Ok(sizes_of(&of_class(&Class::read(bytes)?, content)))
+pub fn sizes(bytes: &[u8], content: RecordedContent) -> Result<Vec<u8>, Unsupported> {
+    Ok(sizes_of(&of_class(&ClassFile::read(bytes)?, content)))
 }
 
 /// The same, from what [`of_class`] gave.
@@ -165,9 +165,9 @@ pub fn sizes_of(methods: &[MethodSites<'_>]) -> Vec<u8> {
 }
 
 fn of_method<'b>(
-    class: &Class<'b>,
-    method: &Method,
-    content: Content,
+    class: &ClassFile<'b>,
+    method: &ClassMethod,
+    content: RecordedContent,
 ) -> Result<Option<(Code<'b>, Vec<Site>)>, Unsupported> {
     let Some(code) = Code::of(class, method)? else { return Ok(None) };
     let constructed = constructed(&code, method, &class.pool)?;
@@ -189,7 +189,7 @@ fn of_method<'b>(
     let before: Vec<bool> = is_handler.iter().zip(&is_chosen).map(|(handler, chosen)| *handler || *chosen).collect();
     let mut results = Vec::with_capacity(code.instructions.len());
     let mut throwing = Vec::with_capacity(code.instructions.len());
-    for ((number, Instruction { operation, .. }), is_own) in
+    for ((number, JavaInstruction { operation, .. }), is_own) in
         (0..).zip(&code.instructions).zip(own_fields(method, &code))
     {
         let result = result(class, operation, constructed.get(&number).copied())?;
@@ -198,27 +198,28 @@ fn of_method<'b>(
         results.push(result.and_then(|probe| content.kept(probe, operation)));
     }
     let behind: Vec<bool> = results.iter().map(Option::is_some).collect();
-    let is_needed = doubt::statements(&code, &Known { before: &before, behind: &behind, throwing: &throwing });
+    let is_needed =
+        doubt::statements(&code, &KnownInstructions { before: &before, behind: &behind, throwing: &throwing });
     let mut sites = entry(method, content)?;
     for (number, result) in (0_u32..).zip(results) {
         let at = number as usize;
-        let before = if is_handler[at] { Some(Probe::Handler) } else { None };
-        let before = before.or((is_chosen[at] || is_needed[at]).then_some(Probe::Block));
+        let before = if is_handler[at] { Some(SiteProbe::Handler) } else { None };
+        let before = before.or((is_chosen[at] || is_needed[at]).then_some(SiteProbe::Block));
         sites.extend(before.into_iter().chain(result).map(|probe| Site { instruction: number, probe }));
     }
     if guarded(method, &code, &sites).is_some() {
-        sites.push(Site { instruction: code.end(), probe: Probe::Leave });
+        sites.push(Site { instruction: code.end(), probe: SiteProbe::Leave });
     }
     Ok(Some((code, sites)))
 }
 
-impl Content {
+impl RecordedContent {
     /// What is recorded of a probe behind an instruction.
-    fn kept(self, probe: Probe, operation: &Operation) -> Option<Probe> {
+    fn kept(self, probe: SiteProbe, operation: &Operation) -> Option<SiteProbe> {
         match (self, probe) {
-            (Self::Values, _) | (_, Probe::Monitor) => Some(probe),
-            (Self::Steps, Probe::This) => Some(Probe::Constructed),
-            (Self::Steps, _) => matches!(operation, Operation::Invoke(..)).then_some(Probe::Value(None)),
+            (Self::Values, _) | (_, SiteProbe::Monitor) => Some(probe),
+            (Self::Steps, SiteProbe::This) => Some(SiteProbe::Constructed),
+            (Self::Steps, _) => matches!(operation, Operation::Invoke(..)).then_some(SiteProbe::Value(None)),
         }
     }
 
@@ -238,14 +239,14 @@ impl Content {
 }
 
 /// The instructions that read a field of `this`, which is not null.
-fn own_fields(method: &Method, code: &Code<'_>) -> Vec<bool> {
+fn own_fields(method: &ClassMethod, code: &Code<'_>) -> Vec<bool> {
     let operations = || code.instructions.iter().map(|instruction| &instruction.operation);
     let is_kept =
-        !method.is_static() && operations().all(|operation| *operation != Operation::Store(Kind::Reference, 0));
+        !method.is_static() && operations().all(|operation| *operation != Operation::Store(ValueKind::Reference, 0));
     let mut is_this = false;
     let is_own = |operation: &Operation| {
         let is_own = is_this && matches!(operation, Operation::LoadField(_));
-        is_this = is_kept && *operation == Operation::Load(Kind::Reference, 0);
+        is_this = is_kept && *operation == Operation::Load(ValueKind::Reference, 0);
         is_own
     };
     operations().map(is_own).collect()
@@ -256,7 +257,7 @@ fn own_fields(method: &Method, code: &Code<'_>) -> Vec<bool> {
 /// In a constructor, these are the ones after the call of the constructor of the class that is extended: before that, no
 /// handler may have the object, and a frame would have to say so. What is thrown there is seen by what follows. There are
 /// none if such a call is made in two places, or is not known, or if code that runs before it is behind it.
-pub fn guarded(method: &Method, code: &Code<'_>, sites: &[Site]) -> Option<Range<u32>> {
+pub fn guarded(method: &ClassMethod, code: &Code<'_>, sites: &[Site]) -> Option<Range<u32>> {
     let mut begins = sites.iter().filter(|site| site.probe.is_constructed()).map(|site| site.instruction + 1);
     let begin = match (begins.next(), begins.next()) {
         (None, _) if !method.is_constructor() => 0,
@@ -272,24 +273,24 @@ pub fn guarded(method: &Method, code: &Code<'_>, sites: &[Site]) -> Option<Range
 }
 
 /// The sites at the beginning of a method.
-fn entry(method: &Method, content: Content) -> Result<Vec<Site>, Unsupported> {
-    let mut sites = vec![Site { instruction: 0, probe: Probe::Enter }];
-    if content == Content::Steps {
+fn entry(method: &ClassMethod, content: RecordedContent) -> Result<Vec<Site>, Unsupported> {
+    let mut sites = vec![Site { instruction: 0, probe: SiteProbe::Enter }];
+    if content == RecordedContent::Steps {
         return Ok(sites);
     }
     let mut local = 0;
-    let mut add = |kind: Kind, is_given: bool| {
+    let mut add = |kind: ValueKind, is_given: bool| {
         if is_given {
-            sites.push(Site { instruction: 0, probe: Probe::Parameter(kind, local) });
+            sites.push(Site { instruction: 0, probe: SiteProbe::Parameter(kind, local) });
         }
         // A method has at most 255 parameters.
         local += kind.n_slots();
     };
     if !method.is_static() {
         // The verifier lets nobody have the object of a constructor so early.
-        add(Kind::Reference, !method.is_constructor());
+        add(ValueKind::Reference, !method.is_constructor());
     }
-    for kind in Signature::of(&method.descriptor)?.kinds()? {
+    for kind in MethodTypes::of(&method.descriptor)?.kinds()? {
         add(kind, true);
     }
     Ok(sites)
@@ -297,38 +298,38 @@ fn entry(method: &Method, content: Content) -> Result<Vec<Site>, Unsupported> {
 
 /// What is recorded after an instruction.
 fn result(
-    class: &Class<'_>,
+    class: &ClassFile<'_>,
     operation: &Operation,
     constructed: Option<Constructed>,
-) -> Result<Option<Probe>, Unsupported> {
+) -> Result<Option<SiteProbe>, Unsupported> {
     let pool = &class.pool;
-    let kind = |member: Member| Kind::of(&member.descriptor);
+    let kind = |member: PoolMember| ValueKind::of(&member.descriptor);
     Ok(match operation {
         Operation::Constant(number) => {
             let is_known = matches!(
                 pool.get(*number)?,
                 Constant::Int(_) | Constant::Float(_) | Constant::Long(_) | Constant::Double(_)
             );
-            if is_known { None } else { Some(Probe::Value(Some(constant_kind(pool, *number)?))) }
+            if is_known { None } else { Some(SiteProbe::Value(Some(constant_kind(pool, *number)?))) }
         }
-        Operation::LoadElement(element) => Some(Probe::Value(Some(element.kind()))),
+        Operation::LoadElement(element) => Some(SiteProbe::Value(Some(element.kind()))),
         Operation::LoadStatic(number) | Operation::LoadField(number) => {
-            Some(Probe::Value(kind(pool.member(*number)?)?))
+            Some(SiteProbe::Value(kind(pool.member(*number)?)?))
         }
         Operation::Invoke(_, number) => match constructed {
-            Some(Constructed::Top) => Some(Probe::Value(Some(Kind::Reference))),
-            Some(Constructed::This) => Some(Probe::This),
-            Some(Constructed::Unknown) => Some(Probe::Value(None)),
+            Some(Constructed::Top) => Some(SiteProbe::Value(Some(ValueKind::Reference))),
+            Some(Constructed::This) => Some(SiteProbe::This),
+            Some(Constructed::Unknown) => Some(SiteProbe::Value(None)),
             None => {
                 let member = pool.member(*number)?;
-                Some(Probe::Value(Signature::of(&member.descriptor)?.result_kind()?))
+                Some(SiteProbe::Value(MethodTypes::of(&member.descriptor)?.result_kind()?))
             }
         },
         Operation::NewBasicArray(_) | Operation::NewArray(_) | Operation::NewArrays(..) => {
-            Some(Probe::Value(Some(Kind::Reference)))
+            Some(SiteProbe::Value(Some(ValueKind::Reference)))
         }
-        Operation::InstanceOf(_) => Some(Probe::Value(Some(Kind::Int))),
-        Operation::Enter => Some(Probe::Monitor),
+        Operation::InstanceOf(_) => Some(SiteProbe::Value(Some(ValueKind::Int))),
+        Operation::Enter => Some(SiteProbe::Monitor),
         _ => None,
     })
 }

@@ -4,18 +4,18 @@
 //! classes without frames nothing is known there, and what was there before counts as unknown.
 
 use crate::instrument::Unsupported;
-use crate::instrument::java::class_file::Method;
+use crate::instrument::java::class_file::ClassMethod;
 use crate::instrument::java::code::Code;
-use crate::instrument::java::descriptor::{Kind, Signature};
+use crate::instrument::java::descriptor::{MethodTypes, ValueKind};
 use crate::instrument::java::frames;
-use crate::instrument::java::frames::Frame;
-use crate::instrument::java::operation::{Invoke, Operation, Test};
+use crate::instrument::java::frames::StackMapFrame;
+use crate::instrument::java::operation::{Invoke, JumpTest, Operation};
 use crate::instrument::java::pool::{Constant, Pool};
 use std::collections::HashMap;
 
 /// What is known of a slot.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Slot {
+enum StackSlot {
     Other,
     /// The object of the constructor itself.
     This,
@@ -38,9 +38,9 @@ pub enum Constructed {
 ///
 /// Shuffles are not meant: those keep what they move.
 pub fn effect(operation: &Operation, pool: &Pool) -> Result<(usize, usize), Unsupported> {
-    let slots = |kind: Kind| usize::from(kind.n_slots());
+    let slots = |kind: ValueKind| usize::from(kind.n_slots());
     let field = |number: u16| {
-        let kind = Kind::of(&pool.member(number)?.descriptor)?;
+        let kind = ValueKind::of(&pool.member(number)?.descriptor)?;
         Ok::<_, Unsupported>(kind.map_or(0, slots))
     };
     Ok(match operation {
@@ -59,19 +59,19 @@ pub fn effect(operation: &Operation, pool: &Pool) -> Result<(usize, usize), Unsu
         Operation::Negate(kind) => (slots(*kind), slots(*kind)),
         Operation::Convert(from, to) => (slots(*from), slots(*to)),
         Operation::Compare(kind, _) => (2 * slots(*kind), 1),
-        Operation::Jump(Test::Zero(_) | Test::Null(_), _)
+        Operation::Jump(JumpTest::Zero(_) | JumpTest::Null(_), _)
         | Operation::Switch(_)
         | Operation::Throw
         | Operation::Enter
         | Operation::Exit => (1, 0),
-        Operation::Jump(Test::Ints(_) | Test::Same(_), _) => (2, 0),
+        Operation::Jump(JumpTest::Ints(_) | JumpTest::Same(_), _) => (2, 0),
         Operation::LoadStatic(number) => (0, field(*number)?),
         Operation::StoreStatic(number) => (field(*number)?, 0),
         Operation::LoadField(number) => (1, field(*number)?),
         Operation::StoreField(number) => (1 + field(*number)?, 0),
         Operation::Invoke(invoke, number) => {
             let member = pool.member(*number)?;
-            let signature = Signature::of(&member.descriptor)?;
+            let signature = MethodTypes::of(&member.descriptor)?;
             let n_given: usize = signature.kinds()?.into_iter().map(slots).sum();
             let is_on_object = !matches!(invoke, Invoke::Static | Invoke::Dynamic);
             (n_given + usize::from(is_on_object), signature.result_kind()?.map_or(0, slots))
@@ -87,22 +87,22 @@ pub fn effect(operation: &Operation, pool: &Pool) -> Result<(usize, usize), Unsu
 }
 
 /// The kind of a constant that an instruction loads.
-pub fn constant_kind(pool: &Pool, number: u16) -> Result<Kind, Unsupported> {
+pub fn constant_kind(pool: &Pool, number: u16) -> Result<ValueKind, Unsupported> {
     Ok(match pool.get(number)? {
-        Constant::Int(_) => Kind::Int,
-        Constant::Float(_) => Kind::Float,
-        Constant::Long(_) => Kind::Long,
-        Constant::Double(_) => Kind::Double,
+        Constant::Int(_) => ValueKind::Int,
+        Constant::Float(_) => ValueKind::Float,
+        Constant::Long(_) => ValueKind::Long,
+        Constant::Double(_) => ValueKind::Double,
         Constant::Dynamic(_) => {
-            let kind = Kind::of(&pool.member(number)?.descriptor)?;
+            let kind = ValueKind::of(&pool.member(number)?.descriptor)?;
             kind.ok_or_else(|| Unsupported::new("a constant without a value"))?
         }
-        _ => Kind::Reference,
+        _ => ValueKind::Reference,
     })
 }
 
 /// The frames of a method; none if its class is too old to have them.
-pub fn frames_of(code: &Code<'_>) -> Result<Vec<Frame>, Unsupported> {
+pub fn frames_of(code: &Code<'_>) -> Result<Vec<StackMapFrame>, Unsupported> {
     let mut tables = code.attributes.iter().filter(|(name, ..)| &**name == "StackMapTable");
     let Some((_, _, content)) = tables.next() else { return Ok(Vec::new()) };
     if tables.next().is_some() {
@@ -112,8 +112,12 @@ pub fn frames_of(code: &Code<'_>) -> Result<Vec<Frame>, Unsupported> {
 }
 
 /// For each call of a constructor, by its instruction: the object.
-pub fn constructed(code: &Code<'_>, method: &Method, pool: &Pool) -> Result<HashMap<u32, Constructed>, Unsupported> {
-    let frames: HashMap<u32, Frame> = frames_of(code)?.into_iter().map(|frame| (frame.at, frame)).collect();
+pub fn constructed(
+    code: &Code<'_>,
+    method: &ClassMethod,
+    pool: &Pool,
+) -> Result<HashMap<u32, Constructed>, Unsupported> {
+    let frames: HashMap<u32, StackMapFrame> = frames_of(code)?.into_iter().map(|frame| (frame.at, frame)).collect();
     let mut is_target = vec![false; code.instructions.len()];
     for instruction in &code.instructions {
         for way in instruction.operation.ways() {
@@ -128,19 +132,21 @@ pub fn constructed(code: &Code<'_>, method: &Method, pool: &Pool) -> Result<Hash
         && !code.instructions.iter().any(|instruction| matches!(instruction.operation, Operation::Store(_, 0)));
     let mut found = HashMap::new();
     // What is below the known part is unknown.
-    let mut stack: Vec<Slot> = Vec::new();
+    let mut stack: Vec<StackSlot> = Vec::new();
     let mut is_reached = true;
     for (number, instruction) in (0_u32..).zip(&code.instructions) {
         if let Some(frame) = frames.get(&number) {
             stack.clear();
             for slot in frame.stack() {
                 stack.push(match slot {
-                    frames::Slot::New(at) => Slot::New(*at),
-                    frames::Slot::This if is_this_kept => Slot::This,
-                    frames::Slot::Basic(_) | frames::Slot::Object(_) | frames::Slot::This => Slot::Other,
+                    frames::SlotType::New(at) => StackSlot::New(*at),
+                    frames::SlotType::This if is_this_kept => StackSlot::This,
+                    frames::SlotType::Basic(_) | frames::SlotType::Object(_) | frames::SlotType::This => {
+                        StackSlot::Other
+                    }
                 });
                 if slot.is_long() {
-                    stack.push(Slot::Other);
+                    stack.push(StackSlot::Other);
                 }
             }
         } else if is_target[number as usize] || !is_reached {
@@ -157,30 +163,30 @@ pub fn constructed(code: &Code<'_>, method: &Method, pool: &Pool) -> Result<Hash
         let (n_taken, n_put) = effect(operation, pool)?;
         let taken = take(&mut stack, n_taken);
         match operation {
-            Operation::New(_) => stack.push(Slot::New(number)),
-            Operation::Load(Kind::Reference, 0) if is_this_kept => stack.push(Slot::This),
+            Operation::New(_) => stack.push(StackSlot::New(number)),
+            Operation::Load(ValueKind::Reference, 0) if is_this_kept => stack.push(StackSlot::This),
             Operation::Invoke(Invoke::Special, member) if &*pool.member(*member)?.name == "<init>" => {
-                let object = taken.first().copied().unwrap_or(Slot::Other);
+                let object = taken.first().copied().unwrap_or(StackSlot::Other);
                 let constructed = match object {
-                    Slot::New(_) if stack.last() == Some(&object) => Constructed::Top,
-                    Slot::This => Constructed::This,
-                    Slot::New(_) | Slot::Other => Constructed::Unknown,
+                    StackSlot::New(_) if stack.last() == Some(&object) => Constructed::Top,
+                    StackSlot::This => Constructed::This,
+                    StackSlot::New(_) | StackSlot::Other => Constructed::Unknown,
                 };
                 found.insert(number, constructed);
                 // All copies are ordinary references from here on.
                 for slot in stack.iter_mut().filter(|slot| **slot == object) {
-                    *slot = Slot::Other;
+                    *slot = StackSlot::Other;
                 }
             }
-            _ => stack.extend(std::iter::repeat_n(Slot::Other, n_put)),
+            _ => stack.extend(std::iter::repeat_n(StackSlot::Other, n_put)),
         }
     }
     Ok(found)
 }
 
 /// The uppermost slots, from the bottom.
-fn take(stack: &mut Vec<Slot>, n: usize) -> Vec<Slot> {
+fn take(stack: &mut Vec<StackSlot>, n: usize) -> Vec<StackSlot> {
     let n_known = n.min(stack.len());
     let known = stack.split_off(stack.len() - n_known);
-    std::iter::repeat_n(Slot::Other, n - n_known).chain(known).collect()
+    std::iter::repeat_n(StackSlot::Other, n - n_known).chain(known).collect()
 }

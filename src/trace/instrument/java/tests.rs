@@ -1,16 +1,16 @@
 //! The classes are compiled from the sources in `tests/classes`, or made here.
 
-use crate::instrument::java::class_file::{Class, Method};
-use crate::instrument::java::code::{Code, Instruction};
-use crate::instrument::java::cursor::Cursor;
-use crate::instrument::java::descriptor::{Kind, Signature};
-use crate::instrument::java::frames::{Frame, Shape, Slot};
+use crate::instrument::java::class_file::{ClassFile, ClassMethod};
+use crate::instrument::java::code::{Code, JavaInstruction};
+use crate::instrument::java::cursor::ByteCursor;
+use crate::instrument::java::descriptor::{MethodTypes, ValueKind};
+use crate::instrument::java::frames::{FrameDifference, SlotType, StackMapFrame};
 use crate::instrument::java::insert::Constants;
-use crate::instrument::java::layout::{Insert, Layout};
+use crate::instrument::java::layout::{CodeLayout, Insert};
 use crate::instrument::java::operation::{Invoke, Operation, Shuffle};
 use crate::instrument::java::pool::{Constant, Pool};
-use crate::instrument::java::rewrite::{RECORDER, Rewritten, code_attribute, rewrite};
-use crate::instrument::java::sites::{Content, Probe, Site};
+use crate::instrument::java::rewrite::{RECORDER, RewrittenClass, code_attribute, rewrite};
+use crate::instrument::java::sites::{RecordedContent, Site, SiteProbe};
 use crate::instrument::java::stack::{effect, frames_of};
 use crate::instrument::java::{frames, operation, sites};
 
@@ -69,12 +69,12 @@ fn class_with(name: &str, access: u8, code: &[u8]) -> Vec<u8> {
     .concat()
 }
 
-fn method<'c>(class: &'c Class<'_>, name: &str) -> &'c Method {
+fn method<'c>(class: &'c ClassFile<'_>, name: &str) -> &'c ClassMethod {
     class.methods.iter().find(|method| &*method.name == name).unwrap()
 }
 
 /// The methods of a class that are rewritten, with their code and their sites.
-fn rewritten_methods<'b>(class: &Class<'b>, content: Content) -> Vec<(Method, Code<'b>, Vec<Site>)> {
+fn rewritten_methods<'b>(class: &ClassFile<'b>, content: RecordedContent) -> Vec<(ClassMethod, Code<'b>, Vec<Site>)> {
     let of_each = class.methods.iter().zip(sites::of_class(class, content));
     of_each.filter_map(|(method, found)| found?.ok().map(|(code, sites)| (method.clone(), code, sites))).collect()
 }
@@ -85,7 +85,7 @@ fn each_instruction_has_the_length_of_the_specification() {
     assert_eq!(lengths.len(), 202);
     for (code, length) in (0_u8..).zip(lengths) {
         let bytes = [code, 0, 1, 0, 0, 0, 0, 0];
-        let mut cursor = Cursor::new(&bytes);
+        let mut cursor = ByteCursor::new(&bytes);
         let read = operation::read(&mut cursor).ok().map(|_| cursor.at());
         match code {
             // Those whose length depends on what follows.
@@ -94,7 +94,7 @@ fn each_instruction_has_the_length_of_the_specification() {
             _ => assert_eq!(read, Some(usize::from(length)), "{code}"),
         }
     }
-    assert!(operation::read(&mut Cursor::new(&[202])).is_err());
+    assert!(operation::read(&mut ByteCursor::new(&[202])).is_err());
 }
 
 #[test]
@@ -108,7 +108,7 @@ fn each_instruction_changes_the_stack_as_the_specification_says() {
             _ => 0,
         };
         let bytes = [[code; 1].as_slice(), &[0; 20]].concat();
-        let operation = operation::read(&mut Cursor::new(&bytes)).unwrap();
+        let operation = operation::read(&mut ByteCursor::new(&bytes)).unwrap();
         let (taken, put) = effect(&operation, &pool).unwrap();
         assert_eq!(put.cast_signed() - taken.cast_signed(), expected, "{code}: {operation:?}");
     }
@@ -151,9 +151,9 @@ fn every_instruction() -> Vec<u8> {
 fn every_instruction_stays_what_it_is() {
     let code = every_instruction();
     let bytes = class_of(&code);
-    check_rewritten(&bytes, 16, Content::Values);
-    check_rewritten(&bytes, 16, Content::Steps);
-    let class = Class::read(&bytes).unwrap();
+    check_rewritten(&bytes, 16, RecordedContent::Values);
+    check_rewritten(&bytes, 16, RecordedContent::Steps);
+    let class = ClassFile::read(&bytes).unwrap();
     let read = Code::of(&class, &class.methods[0]).unwrap().unwrap();
     assert_eq!(read.instructions.len(), 202 - 3 + 10);
     let laid_out = code_attribute(
@@ -169,8 +169,8 @@ fn every_instruction_stays_what_it_is() {
 #[test]
 fn without_sites_the_code_stays_as_it_is() {
     for bytes in ALL {
-        let class = Class::read(bytes).unwrap();
-        for (method, code, _) in rewritten_methods(&class, Content::Values) {
+        let class = ClassFile::read(bytes).unwrap();
+        for (method, code, _) in rewritten_methods(&class, RecordedContent::Values) {
             let content =
                 code_attribute((class.version, &method), (&code, &[], &[]), 16, &mut Constants::new(class.pool.len()))
                     .unwrap();
@@ -189,10 +189,10 @@ fn without_sites_the_code_stays_as_it_is() {
 
 /// Checks that the rewritten class is the class with a call of the recorder for each site, and nothing else.
 #[track_caller]
-fn check_rewritten(bytes: &[u8], first_site: u32, content: Content) {
-    let class = Class::read(bytes).unwrap();
+fn check_rewritten(bytes: &[u8], first_site: u32, content: RecordedContent) {
+    let class = ClassFile::read(bytes).unwrap();
     let rewritten = rewrite(bytes, first_site, content, &[]).unwrap();
-    let read = Class::read(&rewritten.bytes).unwrap();
+    let read = ClassFile::read(&rewritten.bytes).unwrap();
     assert_eq!((read.version, &read.name, read.methods.len()), (class.version, &class.name, class.methods.len()));
     assert_eq!(class.bytes[class.after_methods..], read.bytes[read.after_methods..]);
     assert_eq!(class.methods.len(), read.methods.len());
@@ -207,20 +207,28 @@ fn check_rewritten(bytes: &[u8], first_site: u32, content: Content) {
             assert_eq!(class.bytes[method.range.clone()], read.bytes[new_method.range.clone()]);
             continue;
         };
-        let layout = Layout::of(&code, sites.iter().map(Insert::from)).unwrap();
+        let layout = CodeLayout::of(&code, sites.iter().map(Insert::from)).unwrap();
         let new_code = Code::of(&read, new_method).unwrap().unwrap();
         let mut new = new_code.instructions.iter();
         let all = sites;
         let mut sites = all.iter().peekable();
-        let mut take_sites = |new: &mut std::slice::Iter<'_, Instruction>, number: u32, is_before: bool| {
+        let mut take_sites = |new: &mut std::slice::Iter<'_, JavaInstruction>, number: u32, is_before: bool| {
             let is_wanted = |next: &&Site| next.instruction == number && next.probe.is_before() == is_before;
             while let Some(next) = sites.next_if(is_wanted) {
                 let copied = match next.probe {
-                    Probe::Enter | Probe::Block | Probe::Monitor | Probe::Constructed | Probe::Value(None) => None,
-                    Probe::Parameter(kind, local) => Some(Operation::Load(kind, local)),
-                    Probe::This => Some(Operation::Load(Kind::Reference, 0)),
-                    Probe::Value(Some(Kind::Long | Kind::Double)) => Some(Operation::Shuffle(Shuffle::Dup2)),
-                    Probe::Value(Some(_)) | Probe::Handler | Probe::Leave => Some(Operation::Shuffle(Shuffle::Dup)),
+                    SiteProbe::Enter
+                    | SiteProbe::Block
+                    | SiteProbe::Monitor
+                    | SiteProbe::Constructed
+                    | SiteProbe::Value(None) => None,
+                    SiteProbe::Parameter(kind, local) => Some(Operation::Load(kind, local)),
+                    SiteProbe::This => Some(Operation::Load(ValueKind::Reference, 0)),
+                    SiteProbe::Value(Some(ValueKind::Long | ValueKind::Double)) => {
+                        Some(Operation::Shuffle(Shuffle::Dup2))
+                    }
+                    SiteProbe::Value(Some(_)) | SiteProbe::Handler | SiteProbe::Leave => {
+                        Some(Operation::Shuffle(Shuffle::Dup))
+                    }
                 };
                 if let Some(copied) = copied {
                     assert_eq!(new.next().unwrap().operation, copied);
@@ -235,10 +243,10 @@ fn check_rewritten(bytes: &[u8], first_site: u32, content: Content) {
                     panic!("a site is a call");
                 };
                 let called = read.pool.member(called).unwrap();
-                let parameters = Signature::of(&called.descriptor).unwrap().kinds().unwrap();
+                let parameters = MethodTypes::of(&called.descriptor).unwrap().kinds().unwrap();
                 assert_eq!(&*called.class, RECORDER);
                 assert_eq!(parameters.len(), if next.probe.size() == 0 { 1 } else { 2 });
-                if next.probe == Probe::Leave {
+                if next.probe == SiteProbe::Leave {
                     assert_eq!(new.next().unwrap().operation, Operation::Throw);
                 }
                 site += 1;
@@ -276,7 +284,7 @@ fn check_rewritten(bytes: &[u8], first_site: u32, content: Content) {
 fn a_rewritten_class_is_the_class_and_a_call_for_each_site() {
     for bytes in ALL {
         // Small numbers are in the code, large ones are constants.
-        for content in [Content::Values, Content::Steps] {
+        for content in [RecordedContent::Values, RecordedContent::Steps] {
             check_rewritten(bytes, 16, content);
             check_rewritten(bytes, 32_760, content);
             check_rewritten(bytes, 3_000_000_000, content);
@@ -285,8 +293,8 @@ fn a_rewritten_class_is_the_class_and_a_call_for_each_site() {
 }
 
 /// The sites of a method, a text for each line of the source.
-fn listed(bytes: &[u8], content: Content, name: &str) -> Vec<String> {
-    let class = Class::read(bytes).unwrap();
+fn listed(bytes: &[u8], content: RecordedContent, name: &str) -> Vec<String> {
+    let class = ClassFile::read(bytes).unwrap();
     let (_, code, sites) =
         rewritten_methods(&class, content).into_iter().find(|(method, ..)| &*method.name == name).unwrap();
     let lines = code.line_of_each();
@@ -308,7 +316,7 @@ fn sites_by_the_lines_of_the_source() {
         "48: Value(Some(Int)) Block Block Block",
         "49: Block Object Block Value(Some(Int)) Block Leave",
     ];
-    assert_eq!(listed(EVERY, Content::Values, "fields"), expected);
+    assert_eq!(listed(EVERY, RecordedContent::Values, "fields"), expected);
     let expected = [
         "75: Enter Parameter(Reference, 0) Parameter(Reference, 1) Object",
         "76: Value(None)",
@@ -321,7 +329,7 @@ fn sites_by_the_lines_of_the_source() {
         "85: Handler",
         "86: Leave",
     ];
-    assert_eq!(listed(EVERY, Content::Values, "calls"), expected);
+    assert_eq!(listed(EVERY, RecordedContent::Values, "calls"), expected);
 }
 
 #[test]
@@ -334,7 +342,7 @@ fn sites_of_steps_alone() {
         "48: Block Block Block Block",
         "49: Block Block Block Block Leave",
     ];
-    assert_eq!(listed(EVERY, Content::Steps, "fields"), expected);
+    assert_eq!(listed(EVERY, RecordedContent::Steps, "fields"), expected);
     let expected = [
         "75: Enter Value(None)",
         "76: Value(None)",
@@ -347,7 +355,7 @@ fn sites_of_steps_alone() {
         "85: Handler",
         "86: Block Leave",
     ];
-    assert_eq!(listed(EVERY, Content::Steps, "calls"), expected);
+    assert_eq!(listed(EVERY, RecordedContent::Steps, "calls"), expected);
 }
 
 #[test]
@@ -357,19 +365,19 @@ fn a_new_object_is_recorded_when_its_constructor_is_done() {
         // A text, the `String` of it, a text; the `StringBuilder`, the same from `append`, and the `Made`.
         "19: Block Object Object Block Object Object Object Object Leave",
     ];
-    assert_eq!(listed(MADE, Content::Values, "nested"), expected);
+    assert_eq!(listed(MADE, RecordedContent::Values, "nested"), expected);
     // The class that is extended is given a conditional value.
     let expected = [
         "9: Enter Parameter(Int, 1) Parameter(Reference, 2) Block Object Block Object Value(Some(Int)) This",
         "11: Leave",
     ];
-    assert_eq!(listed(MADE, Content::Values, "<init>"), expected);
+    assert_eq!(listed(MADE, RecordedContent::Values, "<init>"), expected);
     // Behind a condition it is not known what is on the stack, and a copy of the first object was not made.
     let expected = [
         "18: Enter Parameter(Int, 0) Value(None)",
         "19: Block Object Object Block Object Value(None) Object Value(None) Leave",
     ];
-    assert_eq!(listed(MADE_WITHOUT_FRAMES, Content::Values, "nested"), expected);
+    assert_eq!(listed(MADE_WITHOUT_FRAMES, RecordedContent::Values, "nested"), expected);
 }
 
 #[test]
@@ -377,11 +385,11 @@ fn an_exception_that_leaves_a_constructor_is_recorded_where_the_object_is_known(
     #[track_caller]
     fn check(code: &[u8], is_recorded: bool) {
         let bytes = class_with("<init>", 0, code);
-        let class = Class::read(&bytes).unwrap();
-        let (_, _, sites) = rewritten_methods(&class, Content::Values).pop().unwrap();
-        assert_eq!(sites.iter().any(|site| site.probe == Probe::Leave), is_recorded, "{sites:?}");
-        check_rewritten(&bytes, 16, Content::Values);
-        check_rewritten(&bytes, 16, Content::Steps);
+        let class = ClassFile::read(&bytes).unwrap();
+        let (_, _, sites) = rewritten_methods(&class, RecordedContent::Values).pop().unwrap();
+        assert_eq!(sites.iter().any(|site| site.probe == SiteProbe::Leave), is_recorded, "{sites:?}");
+        check_rewritten(&bytes, 16, RecordedContent::Values);
+        check_rewritten(&bytes, 16, RecordedContent::Steps);
     }
     // `this()` alone.
     check(&[42, 183, 0, 9, 177], true);
@@ -395,10 +403,10 @@ fn an_exception_that_leaves_a_constructor_is_recorded_where_the_object_is_known(
 
 #[test]
 fn a_monitor_is_guarded_from_its_entry_on() {
-    let rewritten = rewrite(EVERY, 16, Content::Values, &[]).unwrap().bytes;
-    let class = Class::read(&rewritten).unwrap();
+    let rewritten = rewrite(EVERY, 16, RecordedContent::Values, &[]).unwrap().bytes;
+    let class = ClassFile::read(&rewritten).unwrap();
     let code = Code::of(&class, method(&class, "calls")).unwrap().unwrap();
-    let is_enter = |instruction: &Instruction| instruction.operation == Operation::Enter;
+    let is_enter = |instruction: &JavaInstruction| instruction.operation == Operation::Enter;
     let enter = u32::try_from(code.instructions.iter().position(is_enter).unwrap()).unwrap();
     assert!(code.handlers.iter().any(|handler| handler.guarded.start == enter + 1));
 }
@@ -408,7 +416,7 @@ fn frames_are_read_and_written() {
     // Instructions of three bytes each.
     let code = [17, 0, 0].repeat(100);
     let class = class_of(&code);
-    let class = Class::read(&class).unwrap();
+    let class = ClassFile::read(&class).unwrap();
     let code = Code::of(&class, &class.methods[0]).unwrap().unwrap();
     let content = [
         &[0, 9][..],
@@ -425,17 +433,17 @@ fn frames_are_read_and_written() {
     .concat();
     let read = frames::read(&content, &code.offsets()).unwrap();
     let expected = [
-        (1, Shape::Same),
-        (2, Shape::One(Slot::Basic(1))),
-        (4, Shape::One(Slot::Object(2))),
-        (5, Shape::Chop(3)),
-        (6, Shape::Chop(1)),
-        (7, Shape::Same),
-        (8, Shape::Append(vec![Slot::New(1)])),
-        (9, Shape::Append(vec![Slot::Basic(3), Slot::Basic(4), Slot::This])),
-        (16, Shape::Full(vec![Slot::Basic(0)], vec![Slot::Basic(2), Slot::Basic(5)])),
+        (1, FrameDifference::Same),
+        (2, FrameDifference::One(SlotType::Basic(1))),
+        (4, FrameDifference::One(SlotType::Object(2))),
+        (5, FrameDifference::Chop(3)),
+        (6, FrameDifference::Chop(1)),
+        (7, FrameDifference::Same),
+        (8, FrameDifference::Append(vec![SlotType::New(1)])),
+        (9, FrameDifference::Append(vec![SlotType::Basic(3), SlotType::Basic(4), SlotType::This])),
+        (16, FrameDifference::Full(vec![SlotType::Basic(0)], vec![SlotType::Basic(2), SlotType::Basic(5)])),
     ];
-    assert_eq!(read, expected.map(|(at, shape)| Frame { at, shape }));
+    assert_eq!(read, expected.map(|(at, shape)| StackMapFrame { at, shape }));
     let place = |number: u32| u16::try_from(3 * number).unwrap();
     let written = frames::write(&read, place, place);
     assert_eq!(frames::read(&written, &code.offsets()).unwrap(), read);
@@ -447,7 +455,7 @@ fn frames_are_read_and_written() {
 
 #[test]
 fn names_and_texts_may_have_any_character() {
-    let class = Class::read(TEXT).unwrap();
+    let class = ClassFile::read(TEXT).unwrap();
     assert_eq!(&*method(&class, "𝒳é").name, "𝒳é");
     let text = Constant::Text("zero \0, two units 𝒳, three bytes €".into());
     assert!((0..u16::try_from(class.pool.len()).unwrap()).any(|number| *class.pool.get(number).unwrap() == text));
@@ -464,20 +472,22 @@ fn a_damaged_table_that_no_reader_needs_is_left_out() {
         bytes.splice(end - 2..end, [0, 1, 0, 3, 0, 0, 0, 2, 0, 1]);
         bytes
     };
-    check_rewritten(&code_with("LocalVariableTypeTable"), 16, Content::Values);
-    assert_eq!(rewrite(&code_with("LocalVariableTypeTable"), 16, Content::Values, &[]).unwrap().n_skipped, 0);
-    assert_eq!(rewrite(&code_with("LocalVariableTable"), 16, Content::Values, &[]).unwrap().n_skipped, 1);
+    check_rewritten(&code_with("LocalVariableTypeTable"), 16, RecordedContent::Values);
+    assert_eq!(rewrite(&code_with("LocalVariableTypeTable"), 16, RecordedContent::Values, &[]).unwrap().n_skipped, 0);
+    assert_eq!(rewrite(&code_with("LocalVariableTable"), 16, RecordedContent::Values, &[]).unwrap().n_skipped, 1);
 }
 
 /// Checks that the only method of a class with this code is left as it is.
 #[track_caller]
 fn check_left(code: &[u8], expected: &str) {
     let bytes = class_of(code);
-    let class = Class::read(&bytes).unwrap();
-    let [Some(Err(error))] = &sites::of_class(&class, Content::Values)[..] else { panic!("the method has sites") };
+    let class = ClassFile::read(&bytes).unwrap();
+    let [Some(Err(error))] = &sites::of_class(&class, RecordedContent::Values)[..] else {
+        panic!("the method has sites")
+    };
     assert_eq!(error.what, expected);
-    let rewritten = rewrite(&bytes, 16, Content::Values, &[]).unwrap();
-    assert_eq!(rewritten, Rewritten { bytes, n_sites: 0, n_skipped: 1 });
+    let rewritten = rewrite(&bytes, 16, RecordedContent::Values, &[]).unwrap();
+    assert_eq!(rewritten, RewrittenClass { bytes, n_sites: 0, n_skipped: 1 });
 }
 
 #[test]
@@ -485,8 +495,8 @@ fn a_method_that_would_be_too_long_is_left() {
     const TOO_LONG: &str = "a method that would be longer than 64 KiB";
     // A field is read and forgotten: 4 bytes, and 7 for the site. Entering has 6, returning 1, and leaving 8.
     let code = |n: usize| [[178, 0, 6, 87].repeat(n), vec![177]].concat();
-    check_rewritten(&class_of(&code(5956)), 16, Content::Values);
-    assert_eq!(rewrite(&class_of(&code(5956)), 16, Content::Values, &[]).unwrap().n_skipped, 0);
+    check_rewritten(&class_of(&code(5956)), 16, RecordedContent::Values);
+    assert_eq!(rewrite(&class_of(&code(5956)), 16, RecordedContent::Values, &[]).unwrap().n_skipped, 0);
     check_left(&code(5957), TOO_LONG);
     check_left(&code(16_000), TOO_LONG);
     // A jump over what is then too much, and the same with four bytes for the distance.
@@ -495,8 +505,8 @@ fn a_method_that_would_be_too_long_is_left() {
     check_left(&[&[167], &distance[..], &body, &[177]].concat(), TOO_LONG);
     let distance = u32::try_from(body.len() + 5).unwrap().to_be_bytes();
     let far = class_of(&[&[200], &distance[..], &body, &[177]].concat());
-    check_rewritten(&far, 16, Content::Values);
-    assert_eq!(rewrite(&far, 16, Content::Values, &[]).unwrap().n_skipped, 0);
+    check_rewritten(&far, 16, RecordedContent::Values);
+    assert_eq!(rewrite(&far, 16, RecordedContent::Values, &[]).unwrap().n_skipped, 0);
 }
 
 #[test]
@@ -504,7 +514,7 @@ fn a_method_with_subroutines_is_left() {
     const OLD_INSTRUCTIONS: &str = "the old instructions `jsr` and `ret`";
     check_left(&[168, 0, 3, 177], OLD_INSTRUCTIONS);
     check_left(&[196, 169, 0, 3, 177], "an unknown wide instruction");
-    let rewritten = rewrite(OLD, 16, Content::Values, &[]).unwrap();
+    let rewritten = rewrite(OLD, 16, RecordedContent::Values, &[]).unwrap();
     assert_eq!(rewritten.n_skipped, 1);
     // The constructor, and a method of two parameters; each can be left by an exception.
     assert_eq!(rewritten.n_sites, 3 + 4);
@@ -527,8 +537,8 @@ fn code_that_no_machine_takes_is_left() {
 fn a_class_that_is_not_known_is_refused() {
     #[track_caller]
     fn check(bytes: &[u8], expected: &str) {
-        assert_eq!(rewrite(bytes, 16, Content::Values, &[]).unwrap_err().what, expected);
-        assert_eq!(sites::sizes(bytes, Content::Values).unwrap_err().what, expected);
+        assert_eq!(rewrite(bytes, 16, RecordedContent::Values, &[]).unwrap_err().what, expected);
+        assert_eq!(sites::sizes(bytes, RecordedContent::Values).unwrap_err().what, expected);
     }
     let changed = |at: usize, byte: u8| {
         let mut bytes = class_of(&[177]);
@@ -543,8 +553,8 @@ fn a_class_that_is_not_known_is_refused() {
     for n in [0, 3, 9, 100, EVERY.len() - 1] {
         check(&EVERY[..n], "the class file is cut short");
     }
-    assert_eq!(rewrite(EVERY, u32::MAX, Content::Values, &[]).unwrap_err().what, "too many sites");
-    assert_eq!(rewrite(&class_of(&[177]), 16, Content::Values, &[]).unwrap().n_sites, 2);
+    assert_eq!(rewrite(EVERY, u32::MAX, RecordedContent::Values, &[]).unwrap_err().what, "too many sites");
+    assert_eq!(rewrite(&class_of(&[177]), 16, RecordedContent::Values, &[]).unwrap().n_sites, 2);
 }
 
 #[test]
@@ -570,11 +580,11 @@ fn a_damaged_class_is_refused_or_rewritten() {
                 _ => bytes.truncate(bytes.len().min(at + 1000)),
             }
         }
-        let content = [Content::Values, Content::Steps][random(2)];
+        let content = [RecordedContent::Values, RecordedContent::Steps][random(2)];
         match rewrite(&bytes, 16, content, &[]) {
             Ok(rewritten) => {
                 assert_eq!(sites::sizes(&bytes, content).unwrap().len(), rewritten.n_sites as usize);
-                assert!(Class::read(&rewritten.bytes).is_ok());
+                assert!(ClassFile::read(&rewritten.bytes).is_ok());
                 n_rewritten += 1;
             }
             Err(error) => {

@@ -43,20 +43,20 @@ fn module(text: &str) -> Module {
 }
 
 fn rewritten(text: &str) -> String {
-    rewrite(text, &module(text), Numbers { unit: 1, first: 7, grain: Grain::Straight }).unwrap().text
+    rewrite(text, &module(text), UnitNumbers { unit: 1, first: 7, grain: SegmentGrain::Straight }).unwrap().text
 }
 
 #[test]
 fn a_segment_records_what_cannot_be_told_from_those_before() {
     let module = module(SAMPLE);
-    let (_, segments) = piece(SAMPLE, &module, &module.functions[0], Grain::Straight).unwrap().unwrap();
-    let item = |item: &Item| {
+    let (_, segments) = piece(SAMPLE, &module, &module.functions[0], SegmentGrain::Straight).unwrap().unwrap();
+    let item = |item: &SegmentItem| {
         let what = match item.what {
-            What::Slot(_) => "slot",
-            What::Frame => "frame",
-            What::Parameter(_) => "parameter",
-            What::Operand(_) => "operand",
-            What::Result => "result",
+            SegmentItemKind::Slot(_) => "slot",
+            SegmentItemKind::Frame => "frame",
+            SegmentItemKind::Parameter(_) => "parameter",
+            SegmentItemKind::Operand(_) => "operand",
+            SegmentItemKind::Result => "result",
         };
         format!(" {what}:{}", item.size)
     };
@@ -108,7 +108,8 @@ fn the_rewritten_text_lets_branches_and_switches_be_turned() {
 #[test]
 fn what_is_not_known_is_named_with_its_line() {
     let odd = SAMPLE.replace("%dec = sub i32 %i, %r", "%dec = wonder i32 %i, %r");
-    let error = rewrite(&odd, &module(&odd), Numbers { unit: 1, first: 0, grain: Grain::Straight }).unwrap_err();
+    let error =
+        rewrite(&odd, &module(&odd), UnitNumbers { unit: 1, first: 0, grain: SegmentGrain::Straight }).unwrap_err();
     assert_eq!(error.to_string(), "line 21: the instruction `wonder`");
 }
 
@@ -158,12 +159,15 @@ attributes #2 = { mustprogress noinline uwtable }
 #[test]
 fn a_call_that_may_throw_stays_in_its_block_and_what_catches_records_its_frame() {
     let module = module(CATCHES);
-    let (function, segments) = piece(CATCHES, &module, &module.functions[0], Grain::Straight).unwrap().unwrap();
+    let (function, segments) = piece(CATCHES, &module, &module.functions[0], SegmentGrain::Straight).unwrap().unwrap();
     let labels: Vec<&str> = function.blocks.iter().map(|block| &*block.label).collect();
     assert_eq!(labels, ["entry", "lpad", "end", "eh.resume"]);
-    let kinds: Vec<Kind> = segments.segments.iter().map(|segment| segment.kind).collect();
-    assert_eq!(kinds, [Kind::Entry, Kind::AfterCall, Kind::Block, Kind::Block, Kind::Block]);
-    assert!(segments.segments[2].items.iter().any(|item| item.what == What::Frame));
+    let kinds: Vec<SegmentKind> = segments.segments.iter().map(|segment| segment.kind).collect();
+    assert_eq!(
+        kinds,
+        [SegmentKind::Entry, SegmentKind::AfterCall, SegmentKind::Block, SegmentKind::Block, SegmentKind::Block]
+    );
+    assert!(segments.segments[2].items.iter().any(|item| item.what == SegmentItemKind::Frame));
     let text = rewritten(CATCHES);
     let after = text.split("invoke.cont:").nth(1).unwrap();
     assert!(after.split_once("store i32 %call, ptr ").unwrap().0.contains("call ptr @__idd_seg"), "{text}");

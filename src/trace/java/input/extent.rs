@@ -1,17 +1,17 @@
 //! Which bytes of an input a call read: from its result, and from the content of the input if that is known.
 
-use crate::java::input::table::Extent;
-use crate::java::input::{Given, Seen};
+use crate::java::input::table::InputExtent;
+use crate::java::input::{GivenBytes, PendingRead};
 
 /// The first byte and the number of bytes, as far as they are known, and whether they are certain.
-pub type Bytes = (Option<u64>, Option<u64>, bool);
+pub type InputBytes = (Option<u64>, Option<u64>, bool);
 
 /// Bytes that are not known.
-const UNKNOWN: Bytes = (None, None, false);
+const UNKNOWN: InputBytes = (None, None, false);
 
 /// How far an input was read.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Cursor {
+pub struct InputCursor {
     /// The content, if it is known.
     content: Option<Vec<u8>>,
     /// The next byte, if it is known.
@@ -23,49 +23,51 @@ pub struct Cursor {
 }
 
 /// The bytes of a value that was read as a whole.
-pub fn whole(given: &Given) -> Bytes {
+pub fn whole(given: &GivenBytes) -> InputBytes {
     match given {
-        Given::Text(text, true) => (Some(0), Some(text.len() as u64), true),
+        GivenBytes::Text(text, true) => (Some(0), Some(text.len() as u64), true),
         _ => UNKNOWN,
     }
 }
 
-impl Cursor {
+impl InputCursor {
     /// The beginning of an input.
     pub fn new(content: Option<Vec<u8>>) -> Self {
         Self { content, at: Some(0), is_exact: true, mark: (None, false) }
     }
 
     /// Reads on.
-    pub fn read(&mut self, seen: &Seen) -> Bytes {
+    pub fn read(&mut self, seen: &PendingRead) -> InputBytes {
         let length = self.content.as_ref().map(Vec::len);
         match (seen.extent, &seen.given) {
-            (Extent::Mark, _) => {
+            (InputExtent::Mark, _) => {
                 self.mark = (self.at, self.is_exact);
                 UNKNOWN
             }
-            (Extent::Reset, _) => {
+            (InputExtent::Reset, _) => {
                 (self.at, self.is_exact) = self.mark;
                 UNKNOWN
             }
-            (Extent::Whole, _) => (Some(0), length.map(|length| length as u64), length.is_some()),
-            (Extent::Looks, _) => (self.at.map(|at| at as u64), Some(0), true),
-            (Extent::Line | Extent::Bytes | Extent::Characters, Given::End) => self.take(length.or(self.at), 0),
-            (Extent::Rest, _) => {
+            (InputExtent::Whole, _) => (Some(0), length.map(|length| length as u64), length.is_some()),
+            (InputExtent::Looks, _) => (self.at.map(|at| at as u64), Some(0), true),
+            (InputExtent::Line | InputExtent::Bytes | InputExtent::Characters, GivenBytes::End) => {
+                self.take(length.or(self.at), 0)
+            }
+            (InputExtent::Rest, _) => {
                 let n = self.at.zip(length).map(|(at, length)| length.saturating_sub(at));
                 self.taken(n)
             }
-            (Extent::Line, Given::Text(text, is_whole)) => self.line(text, *is_whole),
-            (Extent::Word, given) => self.word(given),
-            (Extent::Bytes, Given::Number(_)) if seen.is_single => self.taken(Some(1)),
-            (Extent::Bytes, Given::Number(n)) => self.taken(usize::try_from(*n).ok()),
-            (Extent::Characters, Given::Number(code)) if seen.is_single => {
+            (InputExtent::Line, GivenBytes::Text(text, is_whole)) => self.line(text, *is_whole),
+            (InputExtent::Word, given) => self.word(given),
+            (InputExtent::Bytes, GivenBytes::Number(_)) if seen.is_single => self.taken(Some(1)),
+            (InputExtent::Bytes, GivenBytes::Number(n)) => self.taken(usize::try_from(*n).ok()),
+            (InputExtent::Characters, GivenBytes::Number(code)) if seen.is_single => {
                 let character = u32::try_from(*code).ok().and_then(char::from_u32);
                 let fits = |rest: &str| rest.chars().next() == character;
                 let n = character.map(char::len_utf8);
                 self.characters(n, &fits)
             }
-            (Extent::Characters, Given::Number(n)) => {
+            (InputExtent::Characters, GivenBytes::Number(n)) => {
                 let n = usize::try_from(*n).unwrap_or(usize::MAX);
                 let rest = self.rest().and_then(|rest| std::str::from_utf8(rest).ok());
                 let n_bytes = rest.map(|rest| length_of(rest, n));
@@ -83,13 +85,13 @@ impl Cursor {
         self.content.as_ref()?.get(self.at?..)
     }
 
-    fn take(&mut self, at: Option<usize>, n: usize) -> Bytes {
+    fn take(&mut self, at: Option<usize>, n: usize) -> InputBytes {
         self.at = at;
         self.taken(Some(n))
     }
 
     /// Goes on by a number of bytes.
-    fn taken(&mut self, n: Option<usize>) -> Bytes {
+    fn taken(&mut self, n: Option<usize>) -> InputBytes {
         let begin = self.at;
         self.at = begin.zip(n).and_then(|(begin, n)| begin.checked_add(n));
         match begin {
@@ -99,7 +101,7 @@ impl Cursor {
     }
 
     /// Goes on by characters, if what is known of the content is what was read.
-    fn characters(&mut self, n: Option<usize>, fits: &dyn Fn(&str) -> bool) -> Bytes {
+    fn characters(&mut self, n: Option<usize>, fits: &dyn Fn(&str) -> bool) -> InputBytes {
         if let Some(rest) = self.rest() {
             let is_there = n.and_then(|n| std::str::from_utf8(rest.get(..n)?).ok()).is_some_and(fits);
             return self.taken(n.filter(|_| is_there));
@@ -108,7 +110,7 @@ impl Cursor {
         self.taken(n)
     }
 
-    fn line(&mut self, text: &str, is_whole: bool) -> Bytes {
+    fn line(&mut self, text: &str, is_whole: bool) -> InputBytes {
         let Some(rest) = self.rest() else {
             self.is_exact = false;
             return self.taken(is_whole.then_some(text.len() + 1));
@@ -121,23 +123,23 @@ impl Cursor {
         self.taken(Some(n).filter(|_| is_same))
     }
 
-    fn word(&mut self, given: &Given) -> Bytes {
+    fn word(&mut self, given: &GivenBytes) -> InputBytes {
         let Some(rest) = self.rest() else { return self.taken(None) };
         let is_blank = |byte: &u8| byte.is_ascii_whitespace();
         let blank = rest.iter().take_while(|byte| is_blank(byte)).count();
         let n = rest[blank..].iter().take_while(|byte| !is_blank(byte)).count();
         let word = &rest[blank..blank + n];
         let is_same = match given {
-            Given::Text(text, is_whole) => {
+            GivenBytes::Text(text, is_whole) => {
                 if *is_whole {
                     word == text.as_bytes()
                 } else {
                     word.starts_with(text.as_bytes())
                 }
             }
-            Given::Number(number) => word == number.to_string().as_bytes(),
+            GivenBytes::Number(number) => word == number.to_string().as_bytes(),
             // A negative number, a number with a fraction, or a truth value.
-            Given::End | Given::Unknown => n > 0,
+            GivenBytes::End | GivenBytes::Unknown => n > 0,
         };
         if !is_same {
             return self.taken(None);
@@ -161,48 +163,48 @@ fn length_of(text: &str, n: usize) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::input::Source;
+    use crate::input::InputSource;
     use crate::step::Step;
 
-    fn read(extent: Extent, given: Given, is_single: bool) -> Seen {
-        let source = Source::Standard;
-        Seen { open: Some(0), source, extent, is_single, given, step: Step(1), function: None, place: None }
+    fn read(extent: InputExtent, given: GivenBytes, is_single: bool) -> PendingRead {
+        let source = InputSource::Standard;
+        PendingRead { open: Some(0), source, extent, is_single, given, step: Step(1), function: None, place: None }
     }
 
-    fn text(text: &str) -> Given {
-        Given::Text(text.into(), true)
+    fn text(text: &str) -> GivenBytes {
+        GivenBytes::Text(text.into(), true)
     }
 
     #[test]
     fn lines_words_and_characters_are_found_in_the_content() {
-        let mut cursor = Cursor::new(Some("a b\r\n12 é7\nrest".as_bytes().to_vec()));
+        let mut cursor = InputCursor::new(Some("a b\r\n12 é7\nrest".as_bytes().to_vec()));
         let mut check = |extent, given, is_single, expected| {
             assert_eq!(cursor.read(&read(extent, given, is_single)), expected);
         };
-        check(Extent::Line, text("a b"), true, (Some(0), Some(5), true));
-        check(Extent::Looks, Given::Number(1), true, (Some(5), Some(0), true));
-        check(Extent::Mark, Given::Unknown, false, UNKNOWN);
-        check(Extent::Characters, Given::Number(49), true, (Some(5), Some(1), true));
-        check(Extent::Reset, Given::Unknown, false, UNKNOWN);
-        check(Extent::Word, Given::Number(12), true, (Some(5), Some(2), true));
-        check(Extent::Characters, Given::Number(32), true, (Some(7), Some(1), true));
-        check(Extent::Characters, Given::Number(2), false, (Some(8), Some(3), true));
-        check(Extent::Rest, Given::Unknown, true, (Some(11), Some(5), true));
-        check(Extent::Line, Given::End, true, (Some(16), Some(0), true));
-        check(Extent::Whole, Given::Unknown, true, (Some(0), Some(16), true));
+        check(InputExtent::Line, text("a b"), true, (Some(0), Some(5), true));
+        check(InputExtent::Looks, GivenBytes::Number(1), true, (Some(5), Some(0), true));
+        check(InputExtent::Mark, GivenBytes::Unknown, false, UNKNOWN);
+        check(InputExtent::Characters, GivenBytes::Number(49), true, (Some(5), Some(1), true));
+        check(InputExtent::Reset, GivenBytes::Unknown, false, UNKNOWN);
+        check(InputExtent::Word, GivenBytes::Number(12), true, (Some(5), Some(2), true));
+        check(InputExtent::Characters, GivenBytes::Number(32), true, (Some(7), Some(1), true));
+        check(InputExtent::Characters, GivenBytes::Number(2), false, (Some(8), Some(3), true));
+        check(InputExtent::Rest, GivenBytes::Unknown, true, (Some(11), Some(5), true));
+        check(InputExtent::Line, GivenBytes::End, true, (Some(16), Some(0), true));
+        check(InputExtent::Whole, GivenBytes::Unknown, true, (Some(0), Some(16), true));
     }
 
     #[test]
     fn what_does_not_fit_or_has_no_known_content_is_not_certain() {
-        let mut other = Cursor::new(Some(b"xyz\n".to_vec()));
-        assert_eq!(other.read(&read(Extent::Line, text("a"), true)), (Some(0), None, false));
-        assert_eq!(other.read(&read(Extent::Line, text("b"), true)), UNKNOWN);
-        let mut unknown = Cursor::new(None);
-        assert_eq!(unknown.read(&read(Extent::Bytes, Given::Number(4), false)), (Some(0), Some(4), true));
-        assert_eq!(unknown.read(&read(Extent::Line, text("ab"), true)), (Some(4), Some(3), false));
-        assert_eq!(unknown.read(&read(Extent::Bytes, Given::Number(10), true)), (Some(7), Some(1), false));
-        assert_eq!(unknown.read(&read(Extent::Word, text("a"), true)), (Some(8), None, false));
+        let mut other = InputCursor::new(Some(b"xyz\n".to_vec()));
+        assert_eq!(other.read(&read(InputExtent::Line, text("a"), true)), (Some(0), None, false));
+        assert_eq!(other.read(&read(InputExtent::Line, text("b"), true)), UNKNOWN);
+        let mut unknown = InputCursor::new(None);
+        assert_eq!(unknown.read(&read(InputExtent::Bytes, GivenBytes::Number(4), false)), (Some(0), Some(4), true));
+        assert_eq!(unknown.read(&read(InputExtent::Line, text("ab"), true)), (Some(4), Some(3), false));
+        assert_eq!(unknown.read(&read(InputExtent::Bytes, GivenBytes::Number(10), true)), (Some(7), Some(1), false));
+        assert_eq!(unknown.read(&read(InputExtent::Word, text("a"), true)), (Some(8), None, false));
         assert_eq!(whole(&text("é")), (Some(0), Some(2), true));
-        assert_eq!(whole(&Given::Unknown), UNKNOWN);
+        assert_eq!(whole(&GivenBytes::Unknown), UNKNOWN);
     }
 }

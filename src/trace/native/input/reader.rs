@@ -8,11 +8,11 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use crate::TraceError;
-use crate::input::{Contents, Entry, Landing, Source};
+use crate::input::{Contents, InputEntry, InputSource, Landing};
 use crate::native::frame::narrow;
-use crate::native::machine::{Action, Call, Machine, Watch};
+use crate::native::machine::{NativeCall, NativeMachine, RecordAction, Watch};
 use crate::native::model::Input;
-use crate::native::play::Player;
+use crate::native::play::NativePlayer;
 use crate::native::scanned;
 use crate::step::Step;
 
@@ -31,9 +31,13 @@ const MAX_FORMAT: u64 = 1 << 16;
 /// All entries of input before a step, in order.
 ///
 /// Cost: one pass over the trace.
-pub fn inputs(player: &mut Player, until: Step, contents: &mut Contents<'_>) -> Result<Vec<Entry>, TraceError> {
+pub fn inputs(
+    player: &mut NativePlayer,
+    until: Step,
+    contents: &mut Contents<'_>,
+) -> Result<Vec<InputEntry>, TraceError> {
     player.seek(0)?;
-    let mut inputs = Inputs {
+    let mut inputs = OpenInputs {
         contents,
         open: Vec::new(),
         handles: HashMap::new(),
@@ -51,8 +55,8 @@ pub fn inputs(player: &mut Player, until: Step, contents: &mut Contents<'_>) -> 
 }
 
 /// An open file.
-struct Open {
-    source: Source,
+struct OpenFile {
+    source: InputSource,
     content: Option<Rc<[u8]>>,
     /// The position; `None` if it is not known.
     at: Option<u64>,
@@ -62,18 +66,18 @@ struct Open {
 }
 
 #[derive(PartialEq, Eq, Hash)]
-enum Handle {
+enum FileHandle {
     Stream(u64),
     Descriptor(u64),
 }
 
-struct Inputs<'i> {
+struct OpenInputs<'i> {
     contents: &'i mut Contents<'i>,
-    open: Vec<Open>,
-    handles: HashMap<Handle, usize>,
+    open: Vec<OpenFile>,
+    handles: HashMap<FileHandle, usize>,
     /// Values of the environment: where they begin, and the names of the variables.
     variables: Vec<(u64, String)>,
-    entries: Vec<Entry>,
+    entries: Vec<InputEntry>,
     /// Those whose bytes are in a block that is not known yet.
     in_blocks: Vec<usize>,
     until: Step,
@@ -81,14 +85,14 @@ struct Inputs<'i> {
 }
 
 /// A call that came back.
-struct Returned<'r> {
-    machine: &'r Machine,
+struct ReturnedCall<'r> {
+    machine: &'r NativeMachine,
     name: &'r Arc<str>,
     arguments: &'r [Option<u64>],
     result: u64,
 }
 
-impl Returned<'_> {
+impl ReturnedCall<'_> {
     fn argument(&self, index: usize) -> u64 {
         self.arguments.get(index).copied().flatten().unwrap_or(0)
     }
@@ -114,10 +118,10 @@ fn is_end(result: u64) -> bool {
     narrow(result) < 0
 }
 
-impl Inputs<'_> {
-    fn file(&mut self, source: Source) -> usize {
+impl OpenInputs<'_> {
+    fn file(&mut self, source: InputSource) -> usize {
         let content = (self.contents)(&source).map(Rc::from);
-        self.open.push(Open { source, content, at: Some(0), is_exact: true, pending: None });
+        self.open.push(OpenFile { source, content, at: Some(0), is_exact: true, pending: None });
         self.open.len() - 1
     }
 
@@ -126,29 +130,29 @@ impl Inputs<'_> {
     }
 
     fn descriptor(&mut self, number: u64) -> usize {
-        if let Some(file) = self.handles.get(&Handle::Descriptor(number)) {
+        if let Some(file) = self.handles.get(&FileHandle::Descriptor(number)) {
             return *file;
         }
-        let file = self.file(if number == 0 { Source::Standard } else { Source::Descriptor(number) });
-        self.handles.insert(Handle::Descriptor(number), file);
+        let file = self.file(if number == 0 { InputSource::Standard } else { InputSource::Descriptor(number) });
+        self.handles.insert(FileHandle::Descriptor(number), file);
         file
     }
 
-    fn stream(&mut self, pointer: u64, machine: &Machine) -> usize {
-        if let Some(file) = self.handles.get(&Handle::Stream(pointer)) {
+    fn stream(&mut self, pointer: u64, machine: &NativeMachine) -> usize {
+        if let Some(file) = self.handles.get(&FileHandle::Stream(pointer)) {
             return *file;
         }
         let address = machine.globals.stream("stdin");
         let standard = address.and_then(|address| machine.memory.word(address, 8)).map(|(pointer, _)| pointer);
-        let file = if standard == Some(pointer) { self.standard() } else { self.file(Source::Stream) };
-        self.handles.insert(Handle::Stream(pointer), file);
+        let file = if standard == Some(pointer) { self.standard() } else { self.file(InputSource::Stream) };
+        self.handles.insert(FileHandle::Stream(pointer), file);
         file
     }
 
     /// Finds out how far the last read of a file came.
     ///
     /// - `is_last`: whether the line will not be there any more.
-    fn settle(&mut self, file: usize, machine: &Machine, is_last: bool) {
+    fn settle(&mut self, file: usize, machine: &NativeMachine, is_last: bool) {
         let Some((entry, limit)) = self.open[file].pending else { return };
         let Landing::At(address) = self.entries[entry].landing else { return };
         let reader = self.entries[entry].step;
@@ -172,12 +176,12 @@ impl Inputs<'_> {
     /// A file is read.
     ///
     /// - `length`: `None` if it has to be found out.
-    fn read(&mut self, file: usize, length: Option<u64>, landing: Landing, call: &Returned<'_>) -> usize {
+    fn read(&mut self, file: usize, length: Option<u64>, landing: Landing, call: &ReturnedCall<'_>) -> usize {
         let open = &mut self.open[file];
         let (begin, is_exact) = (open.at, open.is_exact);
         open.at = open.at.zip(length).map(|(at, length)| at.saturating_add(length));
         let frame = call.machine.frame();
-        self.entries.push(Entry {
+        self.entries.push(InputEntry {
             source: open.source.clone(),
             begin,
             length,
@@ -197,7 +201,7 @@ impl Inputs<'_> {
     }
 
     /// `fgets`: up to the end of a line, or to a limit.
-    fn line(&mut self, file: usize, limit: u64, call: &Returned<'_>) {
+    fn line(&mut self, file: usize, limit: u64, call: &ReturnedCall<'_>) {
         let landing = Landing::At(call.argument(0));
         let length = self.rest(file).map(|rest| {
             let rest = &rest[..rest.len().min(usize::try_from(limit).unwrap_or(usize::MAX))];
@@ -212,7 +216,7 @@ impl Inputs<'_> {
         }
     }
 
-    fn fed(&mut self, input: Input, call: &Returned<'_>) {
+    fn fed(&mut self, input: Input, call: &ReturnedCall<'_>) {
         let file = match input {
             Input::Descriptor(index) => self.descriptor(call.argument(index) & 0xffff_ffff),
             // What it has came from memory of the program.
@@ -221,13 +225,13 @@ impl Inputs<'_> {
             Input::Standard => self.standard(),
             Input::Environment => {
                 let Some(name) = call.text(0).filter(|_| call.result != 0) else { return };
-                let file = self.file(Source::Environment(name.clone()));
+                let file = self.file(InputSource::Environment(name.clone()));
                 self.variables.push((call.result, name));
                 self.read(file, None, Landing::Nowhere, call);
                 return;
             }
             Input::System => {
-                let file = self.file(Source::System(Arc::clone(call.name)));
+                let file = self.file(InputSource::System(Arc::clone(call.name)));
                 self.read(file, None, Landing::Nowhere, call);
                 return;
             }
@@ -277,35 +281,35 @@ impl Inputs<'_> {
     }
 
     /// Calls that open files, or move in them.
-    fn moved(&mut self, call: &Returned<'_>) {
+    fn moved(&mut self, call: &ReturnedCall<'_>) {
         let is_open = |result: u64| narrow(result) >= 0;
         match &**call.name {
             "fopen" | "fopen64" | "freopen" | "freopen64" if call.result != 0 => {
-                let source = call.text(0).map_or(Source::Stream, Source::File);
+                let source = call.text(0).map_or(InputSource::Stream, InputSource::File);
                 let file = self.file(source);
-                self.handles.insert(Handle::Stream(call.result), file);
+                self.handles.insert(FileHandle::Stream(call.result), file);
             }
             "fdopen" if call.result != 0 => {
                 let file = self.descriptor(call.argument(0) & 0xffff_ffff);
-                self.handles.insert(Handle::Stream(call.result), file);
+                self.handles.insert(FileHandle::Stream(call.result), file);
             }
             "open" | "open64" | "openat" | "openat64" if is_open(call.result) => {
                 let name = usize::from(call.name.starts_with("openat"));
                 let number = call.result & 0xffff_ffff;
-                let source = call.text(name).map_or(Source::Descriptor(number), Source::File);
+                let source = call.text(name).map_or(InputSource::Descriptor(number), InputSource::File);
                 let file = self.file(source);
-                self.handles.insert(Handle::Descriptor(number), file);
+                self.handles.insert(FileHandle::Descriptor(number), file);
             }
             "dup" if is_open(call.result) => {
                 let file = self.descriptor(call.argument(0) & 0xffff_ffff);
-                self.handles.insert(Handle::Descriptor(call.result & 0xffff_ffff), file);
+                self.handles.insert(FileHandle::Descriptor(call.result & 0xffff_ffff), file);
             }
             "dup2" | "dup3" if is_open(call.result) => {
                 let file = self.descriptor(call.argument(0) & 0xffff_ffff);
-                self.handles.insert(Handle::Descriptor(call.argument(1) & 0xffff_ffff), file);
+                self.handles.insert(FileHandle::Descriptor(call.argument(1) & 0xffff_ffff), file);
             }
-            "close" => _ = self.handles.remove(&Handle::Descriptor(call.argument(0) & 0xffff_ffff)),
-            "fclose" => _ = self.handles.remove(&Handle::Stream(call.argument(0))),
+            "close" => _ = self.handles.remove(&FileHandle::Descriptor(call.argument(0) & 0xffff_ffff)),
+            "fclose" => _ = self.handles.remove(&FileHandle::Stream(call.argument(0))),
             "fseek" | "fseeko" | "fseeko64" if narrow(call.result) == 0 => {
                 let file = self.stream(call.argument(0), call.machine);
                 let base = match call.signed(2) {
@@ -340,7 +344,7 @@ impl Inputs<'_> {
     }
 
     /// A read of bytes from before the run: of arguments, or of the environment.
-    fn looked(&mut self, machine: &Machine, step: Step, address: u64, length: u64) {
+    fn looked(&mut self, machine: &NativeMachine, step: Step, address: u64, length: u64) {
         let Some((source, begin)) = self.given(machine, address) else { return };
         let mut is_given = false;
         machine.memory.writers(address, length, |writer| is_given |= writer == Step::START);
@@ -349,12 +353,12 @@ impl Inputs<'_> {
         }
         let place = machine.frame().and_then(|frame| frame.place().cloned());
         let (begin, length, landing) = (Some(begin), Some(length), Landing::At(address));
-        self.entries.push(Entry { source, begin, length, is_exact: true, step, function: None, place, landing });
+        self.entries.push(InputEntry { source, begin, length, is_exact: true, step, function: None, place, landing });
     }
 
     /// A read shows in which block a line is.
     #[inline]
-    fn found_in_block(&mut self, machine: &Machine, address: u64) {
+    fn found_in_block(&mut self, machine: &NativeMachine, address: u64) {
         let Some(entry) = self.in_blocks.last().map(|index| &mut self.entries[*index]) else { return };
         if machine.memory.word(address, 1).is_some_and(|(_, writer)| writer == entry.step)
             && let Some(block) = machine.heap.find(address)
@@ -365,7 +369,7 @@ impl Inputs<'_> {
     }
 
     /// The argument or variable that is at an address, and the offset in it.
-    fn given(&self, machine: &Machine, address: u64) -> Option<(Source, u64)> {
+    fn given(&self, machine: &NativeMachine, address: u64) -> Option<(InputSource, u64)> {
         if let Some((begin, text)) = &machine.texts
             && let Some(at) = address.checked_sub(*begin).and_then(|at| usize::try_from(at).ok())
             && at < text.len()
@@ -373,17 +377,17 @@ impl Inputs<'_> {
             let before = &text[..at];
             let number = before.split(|byte| *byte == 0).count() - 1;
             let begin = before.iter().rposition(|byte| *byte == 0).map_or(0, |zero| zero + 1);
-            return Some((Source::Argument(number), (at - begin) as u64));
+            return Some((InputSource::Argument(number), (at - begin) as u64));
         }
         let near =
             self.variables.iter().filter(|(begin, _)| (*begin..begin.saturating_add(MAX_VALUE)).contains(&address));
         let (begin, name) = near.max_by_key(|(begin, _)| *begin)?;
-        Some((Source::Environment(name.clone()), address - begin))
+        Some((InputSource::Environment(name.clone()), address - begin))
     }
 }
 
-impl Watch for Inputs<'_> {
-    fn step(&mut self, machine: &Machine) {
+impl Watch for OpenInputs<'_> {
+    fn step(&mut self, machine: &NativeMachine) {
         self.is_done = machine.frame().is_some_and(|frame| frame.step >= self.until);
     }
 
@@ -391,9 +395,9 @@ impl Watch for Inputs<'_> {
         self.is_done
     }
 
-    fn acts(&mut self, machine: &Machine, action: &Action, _record: &[u8]) {
+    fn acts(&mut self, machine: &NativeMachine, action: &RecordAction, _record: &[u8]) {
         // The called function may overwrite the line.
-        let Action::Call(index) = action else { return };
+        let RecordAction::Call(index) = action else { return };
         if self.open.iter().all(|open| open.pending.is_none()) {
             return;
         }
@@ -402,23 +406,23 @@ impl Watch for Inputs<'_> {
         (0..self.open.len()).for_each(|file| self.settle(file, machine, is_input));
     }
 
-    fn called(&mut self, machine: &Machine, call: &Call, arguments: &[Option<u64>], result: Option<u64>) {
+    fn called(&mut self, machine: &NativeMachine, call: &NativeCall, arguments: &[Option<u64>], result: Option<u64>) {
         let Some(name) = &call.name else { return };
-        let returned = Returned { machine, name, arguments, result: result.unwrap_or(0) };
+        let returned = ReturnedCall { machine, name, arguments, result: result.unwrap_or(0) };
         match call.model.and_then(|model| model.input) {
             Some(input) => self.fed(input, &returned),
             None => self.moved(&returned),
         }
     }
 
-    fn reads(&mut self, machine: &Machine, step: Step, address: u64, bytes: &[u8]) {
+    fn reads(&mut self, machine: &NativeMachine, step: Step, address: u64, bytes: &[u8]) {
         self.found_in_block(machine, address);
         if machine.texts.is_some() || !self.variables.is_empty() {
             self.looked(machine, step, address, bytes.len() as u64);
         }
     }
 
-    fn looks(&mut self, machine: &Machine, step: Step, address: u64, length: u64) {
+    fn looks(&mut self, machine: &NativeMachine, step: Step, address: u64, length: u64) {
         self.found_in_block(machine, address);
         if machine.texts.is_some() || !self.variables.is_empty() {
             self.looked(machine, step, address, length);

@@ -3,11 +3,11 @@ use std::fmt::Write as _;
 use proptest::prelude::*;
 
 use super::*;
-use crate::instrument::map::Map;
+use crate::instrument::map::UnitMap;
 use crate::instrument::module::Module;
-use crate::instrument::segment::{Grain, Segment};
+use crate::instrument::segment::{Segment, SegmentGrain};
 use crate::instrument::{map, rewrite};
-use crate::native::units::{Body, Entry};
+use crate::native::units::{Body, SegmentEntry};
 
 /// A function with these ways from block to block; blocks of the second list call `setjmp`.
 fn text(ways: &[Vec<usize>], setjmps: &[usize]) -> String {
@@ -37,28 +37,37 @@ fn text(ways: &[Vec<usize>], setjmps: &[usize]) -> String {
 }
 
 /// The first function of a text.
-pub(crate) fn shape(text: &str) -> Arc<Shape> {
+pub(crate) fn shape(text: &str) -> Arc<FunctionShape> {
     let module = Module::read(text).unwrap();
-    let n_segments = rewrite::count(text, &module, Grain::Straight).unwrap();
-    let map = Arc::new(Map::read(&map::write(1, 0, Grain::Straight, &n_segments, text)).unwrap());
+    let n_segments = rewrite::count(text, &module, SegmentGrain::Straight).unwrap();
+    let map = Arc::new(UnitMap::read(&map::write(1, 0, SegmentGrain::Straight, &n_segments, text)).unwrap());
     let (function, segments) = map.function(0).unwrap().unwrap();
     let body = Arc::new(Body { unit: 1, index: 0, function, segments, first: 0 });
-    Arc::new(Shape::new(&body, &map, 0).unwrap())
+    Arc::new(FunctionShape::new(&body, &map, 0).unwrap())
 }
 
-fn send(machine: &mut Machine, shape: &Arc<Shape>, segment: usize, watch: &mut dyn Watch) -> Result<(), TraceError> {
+fn send(
+    machine: &mut NativeMachine,
+    shape: &Arc<FunctionShape>,
+    segment: usize,
+    watch: &mut dyn Watch,
+) -> Result<(), TraceError> {
     let size = shape.body.segments.segments[segment].size;
     let segment = u32::try_from(segment).unwrap();
     let mut bytes = vec![0; size as usize];
     bytes[..4].copy_from_slice(&segment.to_le_bytes());
-    machine.take(shape, &Record { thread: 0, segment, entry: Entry { body: 0, size }, bytes: &bytes, offset: 0 }, watch)
+    machine.take(
+        shape,
+        &NativeRecord { thread: 0, segment, entry: SegmentEntry { body: 0, size }, bytes: &bytes, offset: 0 },
+        watch,
+    )
 }
 
 #[derive(Default)]
 struct Seen(Vec<(Step, Step)>);
 
 impl Watch for Seen {
-    fn step(&mut self, machine: &Machine) {
+    fn step(&mut self, machine: &NativeMachine) {
         let frame = machine.frame().unwrap();
         self.0.push((frame.step, frame.decider()));
     }
@@ -122,7 +131,7 @@ proptest! {
         let shape = shape(&text(&ways, &setjmps));
         let segments = &shape.body.segments.segments;
         let of_block = |block: usize| segments.iter().position(|segment| segment.block.0 as usize == block + 1).unwrap();
-        let (mut machine, mut seen) = (Machine::default(), Seen::default());
+        let (mut machine, mut seen) = (NativeMachine::default(), Seen::default());
         send(&mut machine, &shape, 0, &mut seen).unwrap();
         prop_assert_eq!(seen.0.pop(), Some((Step(1), Step::START)));
         let mut history: Vec<(usize, Step)> = Vec::new();
@@ -167,10 +176,10 @@ proptest! {
 
 /// Who used what of whom.
 #[derive(Default)]
-struct Uses(Vec<(Step, Step, What)>);
+struct Uses(Vec<(Step, Step, UsedThing)>);
 
 impl Watch for Uses {
-    fn uses(&mut self, user: Step, maker: Step, what: What) {
+    fn uses(&mut self, user: Step, maker: Step, what: UsedThing) {
         self.0.push((user, maker, what));
     }
 }
@@ -203,7 +212,7 @@ declare i32 @g()
 
 /// Runs through blocks of the first function of a text.
 pub(crate) fn walk_through(text: &str, blocks: &[&str], watch: &mut dyn Watch) {
-    let (shape, mut machine) = (shape(text), Machine::default());
+    let (shape, mut machine) = (shape(text), NativeMachine::default());
     for label in blocks {
         let segments = shape.body.segments.segments.iter().enumerate();
         let is_here = |(_, segment): &(usize, &Segment)| &*shape.body.function.block(segment.block).label == *label;
@@ -221,10 +230,10 @@ fn what_a_phi_is_depends_on_the_decision_that_led_there() {
         uses.0
     };
     // Steps: `f()` with the entry of the function, `g()` if it runs, the value.
-    assert_eq!(uses(&["entry", "land.end"]), [(Step(2), Step(1), What::Decision)]);
+    assert_eq!(uses(&["entry", "land.end"]), [(Step(2), Step(1), UsedThing::Decision)]);
     assert_eq!(
         uses(&["entry", "land.rhs", "land.end"]),
-        [(Step(3), Step(2), What::Temporary), (Step(3), Step(1), What::Decision)]
+        [(Step(3), Step(2), UsedThing::Temporary), (Step(3), Step(1), UsedThing::Decision)]
     );
 }
 
@@ -236,7 +245,7 @@ fn records_in_any_order_are_errors_or_steps_and_never_a_panic() {
     for first in 0..n {
         for second in 0..n {
             for third in 0..n {
-                let mut machine = Machine::default();
+                let mut machine = NativeMachine::default();
                 for segment in [first, second, third] {
                     let _ = send(&mut machine, &shape, segment, &mut Nobody);
                 }
@@ -245,8 +254,9 @@ fn records_in_any_order_are_errors_or_steps_and_never_a_panic() {
         }
     }
     // A record that is shorter than its items.
-    let record = Record { thread: 0, segment: 0, entry: Entry { body: 0, size: 4 }, bytes: &[0; 4], offset: 0 };
-    let _ = Machine::default().take(&shape, &record, &mut Nobody);
+    let record =
+        NativeRecord { thread: 0, segment: 0, entry: SegmentEntry { body: 0, size: 4 }, bytes: &[0; 4], offset: 0 };
+    let _ = NativeMachine::default().take(&shape, &record, &mut Nobody);
 }
 
 #[test]
@@ -272,8 +282,8 @@ pad:
 ",
     );
     let segments = &shape.body.segments.segments;
-    let pad = segments.iter().position(|segment| segment.kind == Kind::Block).unwrap();
-    let mut machine = Machine::default();
+    let pad = segments.iter().position(|segment| segment.kind == SegmentKind::Block).unwrap();
+    let mut machine = NativeMachine::default();
     let mut take = |segment: usize, address: u64| {
         let size = segments[segment].size;
         let mut bytes = vec![0; size as usize];
@@ -281,7 +291,8 @@ pad:
             bytes[item.offset as usize..][..8].copy_from_slice(&address.to_le_bytes());
         }
         let segment = u32::try_from(segment).unwrap();
-        let record = Record { thread: 0, segment, entry: Entry { body: 0, size }, bytes: &bytes, offset: 0 };
+        let record =
+            NativeRecord { thread: 0, segment, entry: SegmentEntry { body: 0, size }, bytes: &bytes, offset: 0 };
         machine.take(&shape, &record, &mut Nobody).unwrap();
         machine.frames.len()
     };

@@ -26,7 +26,7 @@ entry:
 fn a_choice_is_two_calls_a_decision_and_a_value() {
     let shape = shape(CHOICE);
     let calls: Vec<_> = shape.calls.iter().map(|call| (call.name.as_deref(), call.result, call.result_size)).collect();
-    let int = Some(Class::Integer);
+    let int = Some(PrintClass::Integer);
     assert_eq!(calls, [(Some("f"), int, 4), (Some("g"), int, 4)]);
     assert!(shape.calls.iter().all(|call| call.arguments.is_empty() && call.n_named.is_none()));
     let [slot] = shape.slots[..] else { panic!("one slot") };
@@ -37,8 +37,8 @@ fn a_choice_is_two_calls_a_decision_and_a_value() {
     assert_eq!((decision.next, decision.chooses), (Next::Decided(Some(BlockId(2))), Some(BlockId(2))));
     let last = shape.pieces.last().unwrap();
     assert_eq!((last.block, last.next), (BlockId(2), Next::Returned(true)));
-    assert!(last.actions.contains(&Action::Choose), "{last:?}");
-    let uses = last.actions.iter().filter(|action| matches!(action, Action::Use { from: Some(BlockId(1)), .. }));
+    assert!(last.actions.contains(&RecordAction::Choose), "{last:?}");
+    let uses = last.actions.iter().filter(|action| matches!(action, RecordAction::Use { from: Some(BlockId(1)), .. }));
     assert_eq!(uses.count(), 1, "{last:?}");
 }
 
@@ -55,8 +55,8 @@ fn a_statement_that_ends_with_a_branch_is_a_decision() {
 
 #[test]
 fn a_value_is_printed_by_the_class_of_its_type() {
-    let classes =
-        [Type::Int(1), Type::Int(64), Type::Int(65), Type::Ptr, Type::Float, Type::Double].map(|ty| Class::of(&ty));
-    let (integer, float) = (Class::Integer, Class::Float);
-    assert_eq!(classes, [integer, integer, Class::Other, integer, float, float]);
+    let classes = [Type::Int(1), Type::Int(64), Type::Int(65), Type::Ptr, Type::Float, Type::Double]
+        .map(|ty| PrintClass::of(&ty));
+    let (integer, float) = (PrintClass::Integer, PrintClass::Float);
+    assert_eq!(classes, [integer, integer, PrintClass::Other, integer, float, float]);
 }

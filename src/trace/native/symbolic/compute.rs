@@ -4,7 +4,7 @@ use std::cmp::Ordering;
 
 use crate::instrument::operator::{BinaryOp, CastOp, FloatPredicate, Predicate};
 use crate::instrument::types::Type;
-use crate::logic::term::{Binary, TermId, Terms, mask};
+use crate::logic::term::{BinaryTerm, TermId, Terms, mask};
 
 /// The bits of a type that a term can have.
 pub fn width(ty: &Type) -> Option<u32> {
@@ -21,26 +21,26 @@ pub fn binary(terms: &mut Terms, op: BinaryOp, first: TermId, second: TermId) ->
     let is_constant = terms.constant_of(second).is_some();
     let is_any = is_constant || terms.constant_of(first).is_some();
     let op = match op {
-        BinaryOp::Add => Binary::Add,
-        BinaryOp::Sub => Binary::Sub,
-        BinaryOp::Mul if is_any => Binary::Mul,
-        BinaryOp::UDiv if is_constant => Binary::UDiv,
-        BinaryOp::SDiv if is_constant => Binary::SDiv,
-        BinaryOp::URem if is_constant => Binary::URem,
-        BinaryOp::SRem if is_constant => Binary::SRem,
-        BinaryOp::Shl if is_constant => Binary::Shl,
-        BinaryOp::LShr if is_constant => Binary::LShr,
-        BinaryOp::AShr if is_constant => Binary::AShr,
-        BinaryOp::And => Binary::And,
-        BinaryOp::Or => Binary::Or,
-        BinaryOp::Xor => Binary::Xor,
+        BinaryOp::Add => BinaryTerm::Add,
+        BinaryOp::Sub => BinaryTerm::Sub,
+        BinaryOp::Mul if is_any => BinaryTerm::Mul,
+        BinaryOp::UDiv if is_constant => BinaryTerm::UDiv,
+        BinaryOp::SDiv if is_constant => BinaryTerm::SDiv,
+        BinaryOp::URem if is_constant => BinaryTerm::URem,
+        BinaryOp::SRem if is_constant => BinaryTerm::SRem,
+        BinaryOp::Shl if is_constant => BinaryTerm::Shl,
+        BinaryOp::LShr if is_constant => BinaryTerm::LShr,
+        BinaryOp::AShr if is_constant => BinaryTerm::AShr,
+        BinaryOp::And => BinaryTerm::And,
+        BinaryOp::Or => BinaryTerm::Or,
+        BinaryOp::Xor => BinaryTerm::Xor,
         _ => return None,
     };
-    let is_division = matches!(op, Binary::UDiv | Binary::SDiv | Binary::URem | Binary::SRem);
+    let is_division = matches!(op, BinaryTerm::UDiv | BinaryTerm::SDiv | BinaryTerm::URem | BinaryTerm::SRem);
     if is_division {
         let divisor = terms.constant_of(second)?;
         let width = terms.width(second);
-        if divisor == 0 || (divisor == mask(width) && matches!(op, Binary::SDiv | Binary::SRem)) {
+        if divisor == 0 || (divisor == mask(width) && matches!(op, BinaryTerm::SDiv | BinaryTerm::SRem)) {
             return None;
         }
         if width > 32 && !divisor.is_power_of_two() {
@@ -56,21 +56,21 @@ pub fn no_signed_wrap(terms: &mut Terms, op: BinaryOp, first: TermId, second: Te
     let is_negative = |terms: &mut Terms, term: TermId| terms.extract(term, width - 1, 1);
     match op {
         BinaryOp::Add | BinaryOp::Sub => {
-            let wide = if op == BinaryOp::Add { Binary::Add } else { Binary::Sub };
+            let wide = if op == BinaryOp::Add { BinaryTerm::Add } else { BinaryTerm::Sub };
             let result = terms.binary(wide, first, second);
             let signs = [first, second, result].map(|term| is_negative(terms, term));
             // Overflow: the operands (the second one negated for a difference) have one sign, and the result the other.
             let other = if op == BinaryOp::Add { signs[1] } else { terms.not(signs[1]) };
-            let differs = terms.binary(Binary::Xor, signs[0], other);
-            let same = terms.binary(Binary::Eq, signs[0], signs[2]);
-            Some(terms.binary(Binary::Or, differs, same))
+            let differs = terms.binary(BinaryTerm::Xor, signs[0], other);
+            let same = terms.binary(BinaryTerm::Eq, signs[0], signs[2]);
+            Some(terms.binary(BinaryTerm::Or, differs, same))
         }
         BinaryOp::Mul if width <= 32 => {
             let (one, other) = (terms.sign_extend(first, 2 * width), terms.sign_extend(second, 2 * width));
-            let product = terms.binary(Binary::Mul, one, other);
+            let product = terms.binary(BinaryTerm::Mul, one, other);
             let narrow = terms.extract(product, 0, width);
             let again = terms.sign_extend(narrow, 2 * width);
-            Some(terms.binary(Binary::Eq, product, again))
+            Some(terms.binary(BinaryTerm::Eq, product, again))
         }
         _ => None,
     }
@@ -79,19 +79,19 @@ pub fn no_signed_wrap(terms: &mut Terms, op: BinaryOp, first: TermId, second: Te
 /// A comparison of integers or pointers.
 pub fn compare(terms: &mut Terms, predicate: Predicate, first: TermId, second: TermId) -> Option<TermId> {
     Some(match predicate {
-        Predicate::Eq => terms.binary(Binary::Eq, first, second),
+        Predicate::Eq => terms.binary(BinaryTerm::Eq, first, second),
         Predicate::Ne => {
-            let is_equal = terms.binary(Binary::Eq, first, second);
+            let is_equal = terms.binary(BinaryTerm::Eq, first, second);
             terms.not(is_equal)
         }
-        Predicate::Ult => terms.binary(Binary::Ult, first, second),
-        Predicate::Ule => terms.binary(Binary::Ule, first, second),
-        Predicate::Ugt => terms.binary(Binary::Ult, second, first),
-        Predicate::Uge => terms.binary(Binary::Ule, second, first),
-        Predicate::Slt => terms.binary(Binary::Slt, first, second),
-        Predicate::Sle => terms.binary(Binary::Sle, first, second),
-        Predicate::Sgt => terms.binary(Binary::Slt, second, first),
-        Predicate::Sge => terms.binary(Binary::Sle, second, first),
+        Predicate::Ult => terms.binary(BinaryTerm::Ult, first, second),
+        Predicate::Ule => terms.binary(BinaryTerm::Ule, first, second),
+        Predicate::Ugt => terms.binary(BinaryTerm::Ult, second, first),
+        Predicate::Uge => terms.binary(BinaryTerm::Ule, second, first),
+        Predicate::Slt => terms.binary(BinaryTerm::Slt, first, second),
+        Predicate::Sle => terms.binary(BinaryTerm::Sle, first, second),
+        Predicate::Sgt => terms.binary(BinaryTerm::Slt, second, first),
+        Predicate::Sge => terms.binary(BinaryTerm::Sle, second, first),
         Predicate::Float(_) => return None,
     })
 }
@@ -132,14 +132,14 @@ pub fn binary_bits(op: BinaryOp, ty: &Type, first: u64, second: u64) -> Option<u
         _ => {
             let width = width(ty)?;
             let plain = match op {
-                BinaryOp::Mul => Binary::Mul,
-                BinaryOp::UDiv => Binary::UDiv,
-                BinaryOp::SDiv => Binary::SDiv,
-                BinaryOp::URem => Binary::URem,
-                BinaryOp::SRem => Binary::SRem,
-                BinaryOp::Shl => Binary::Shl,
-                BinaryOp::LShr => Binary::LShr,
-                BinaryOp::AShr => Binary::AShr,
+                BinaryOp::Mul => BinaryTerm::Mul,
+                BinaryOp::UDiv => BinaryTerm::UDiv,
+                BinaryOp::SDiv => BinaryTerm::SDiv,
+                BinaryOp::URem => BinaryTerm::URem,
+                BinaryOp::SRem => BinaryTerm::SRem,
+                BinaryOp::Shl => BinaryTerm::Shl,
+                BinaryOp::LShr => BinaryTerm::LShr,
+                BinaryOp::AShr => BinaryTerm::AShr,
                 _ => return None,
             };
             Some(crate::logic::evaluate::apply_binary(plain, first, second, width))

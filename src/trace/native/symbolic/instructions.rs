@@ -5,22 +5,22 @@ use std::rc::Rc;
 
 use crate::TraceError;
 use crate::detail::Doing;
-use crate::instrument::instruction::{Instruction, Op, Operand, Value, ValueId};
+use crate::instrument::instruction::{Instruction, Op, OperandValue, TypedValue, ValueId};
 use crate::instrument::operator::{BinaryOp, Predicate};
-use crate::instrument::segment::{What, is_memory_intrinsic, splits};
+use crate::instrument::segment::{SegmentItemKind, is_memory_intrinsic, splits};
 use crate::instrument::types::Type;
-use crate::logic::term::{Binary, TermId, Terms, mask};
-use crate::native::event::{Access, Event, Looked};
+use crate::logic::term::{BinaryTerm, TermId, Terms, mask};
+use crate::native::event::{EventAccess, Looked, StepEvent};
 use crate::native::frame::number;
-use crate::native::symbolic::version::{Place, Version};
-use crate::native::symbolic::{Crashed, Evaluated, Source, Stored, Symbolic, Written, compute};
+use crate::native::symbolic::version::{AssignedPlace, PlaceVersion};
+use crate::native::symbolic::{Crashed, Evaluated, StoredRange, Symbolic, WrittenBytes, WrittenSource, compute};
 use crate::step::Step;
 
 /// An event that is executed.
-pub(super) struct Execution<'e, 's> {
+pub(super) struct ExecutedEvent<'e, 's> {
     pub(super) symbolic: &'e mut Symbolic<'s>,
     pub(super) terms: &'e mut Terms,
-    pub(super) event: &'e Event,
+    pub(super) event: &'e StepEvent,
     pub(super) done: Evaluated,
     /// Pinned versions so far.
     n_pinned: u32,
@@ -30,9 +30,9 @@ pub(super) struct Execution<'e, 's> {
 
 impl Symbolic<'_> {
     /// An event as terms.
-    pub(super) fn execute(&mut self, terms: &mut Terms, event: &Event) -> Result<Evaluated, TraceError> {
+    pub(super) fn execute(&mut self, terms: &mut Terms, event: &StepEvent) -> Result<Evaluated, TraceError> {
         let (done, bases) = (Evaluated::default(), HashMap::new());
-        let mut execution = Execution { symbolic: self, terms, event, done, n_pinned: 0, bases };
+        let mut execution = ExecutedEvent { symbolic: self, terms, event, done, n_pinned: 0, bases };
         for access in &event.received {
             store_ranges(&mut execution.done, access, (&unknown(), None));
         }
@@ -59,7 +59,7 @@ impl Symbolic<'_> {
     pub fn as_recorded(&self, terms: &mut Terms, term: TermId) -> TermId {
         let value = self.versions.value(terms, term);
         let value = terms.constant(value, terms.width(term));
-        terms.binary(Binary::Eq, term, value)
+        terms.binary(BinaryTerm::Eq, term, value)
     }
 
     /// That terms have their recorded values; nothing for constants.
@@ -70,35 +70,35 @@ impl Symbolic<'_> {
     }
 }
 
-impl Execution<'_, '_> {
+impl ExecutedEvent<'_, '_> {
     /// A version that has its recorded value as long as some terms have theirs.
     pub(super) fn pinned(&mut self, value: u64, width: u32, pins: Vec<TermId>) -> TermId {
         if pins.is_empty() {
             return self.terms.constant(value, width);
         }
         let moment = self.event.moment;
-        let place = Place::Pinned(moment, self.n_pinned);
+        let place = AssignedPlace::Pinned(moment, self.n_pinned);
         self.n_pinned += 1;
-        self.symbolic.versions.put(self.terms, Version { place, width, value, assigned: Some(moment), pins })
+        self.symbolic.versions.put(self.terms, PlaceVersion { place, width, value, assigned: Some(moment), pins })
     }
 
     /// An operand of an instruction as a term.
     pub(super) fn operand(&mut self, index: usize, number: usize) -> Result<Option<TermId>, TraceError> {
         let instruction = &self.event.block_instructions()[index];
-        let Some(Operand { ty, value }) = instruction.operands.get(number) else { return Ok(None) };
+        let Some(TypedValue { ty, value }) = instruction.operands.get(number) else { return Ok(None) };
         let Some(width) = compute::width(ty) else { return Ok(None) };
-        let recorded = item(self.event, index, What::Operand(number));
+        let recorded = item(self.event, index, SegmentItemKind::Operand(number));
         Ok(match value {
-            Value::Int(int) => {
+            OperandValue::Int(int) => {
                 let bits = u64::try_from(*int & i128::from(u64::MAX)).unwrap_or(0);
                 Some(self.terms.constant(bits, width))
             }
-            Value::Local(id) => {
+            OperandValue::Local(id) => {
                 let found = self.local(*id, width)?;
                 self.done.is_incomplete |= found.is_none();
                 found.or_else(|| recorded.map(|bits| self.terms.constant(bits, width)))
             }
-            Value::Global(name) => {
+            OperandValue::Global(name) => {
                 let known = recorded.or_else(|| {
                     let globals = &self.symbolic.tape.player.machine.globals;
                     let global = globals.named(name, self.event.shape.body.unit).map(|global| global.address);
@@ -107,7 +107,7 @@ impl Execution<'_, '_> {
                 });
                 known.map(|address| self.terms.constant(address, width))
             }
-            Value::Constant(text) => {
+            OperandValue::Constant(text) => {
                 let known = recorded.or_else(|| compute::constant_bits(text, ty));
                 known.map(|bits| self.terms.constant(bits, width))
             }
@@ -151,9 +151,9 @@ impl Execution<'_, '_> {
             value = Some(self.symbolic.versions.value(self.terms, term));
         }
         let index = u32::try_from(index).unwrap_or(u32::MAX);
-        let place = Place::Parameter(event.frame, index);
+        let place = AssignedPlace::Parameter(event.frame, index);
         Ok(value.map(|value| {
-            self.symbolic.versions.put(self.terms, Version { place, width, value, assigned, pins: Vec::new() })
+            self.symbolic.versions.put(self.terms, PlaceVersion { place, width, value, assigned, pins: Vec::new() })
         }))
     }
 
@@ -161,7 +161,7 @@ impl Execution<'_, '_> {
     fn instruction(
         &mut self,
         (index, instruction): (usize, &Instruction),
-        accesses: &mut std::slice::Iter<'_, Access>,
+        accesses: &mut std::slice::Iter<'_, EventAccess>,
     ) -> Result<(), TraceError> {
         let width = compute::width(&instruction.ty);
         let event = self.event;
@@ -190,11 +190,11 @@ impl Execution<'_, '_> {
                     let bits = u32::try_from(8 * length).unwrap_or(u32::MAX);
                     let source = match value {
                         Some(value) if bits <= 64 && self.terms.width(value) <= bits => {
-                            Source::Term(self.terms.zero_extend(value, bits))
+                            WrittenSource::Term(self.terms.zero_extend(value, bits))
                         }
                         _ => unknown(),
                     };
-                    self.done.stored.push(Stored { address: *address, length: *length, source, pointer });
+                    self.done.stored.push(StoredRange { address: *address, length: *length, source, pointer });
                 }
                 return Ok(());
             }
@@ -207,11 +207,11 @@ impl Execution<'_, '_> {
                 };
                 let loaded = self.load(access, pointer)?;
                 let op = match *name {
-                    "add" => Some(Binary::Add),
-                    "sub" => Some(Binary::Sub),
-                    "and" => Some(Binary::And),
-                    "or" => Some(Binary::Or),
-                    "xor" => Some(Binary::Xor),
+                    "add" => Some(BinaryTerm::Add),
+                    "sub" => Some(BinaryTerm::Sub),
+                    "and" => Some(BinaryTerm::And),
+                    "or" => Some(BinaryTerm::Or),
+                    "xor" => Some(BinaryTerm::Xor),
                     _ => None,
                 };
                 let new = match (loaded, change, op) {
@@ -223,8 +223,8 @@ impl Execution<'_, '_> {
                 };
                 for (address, length) in &access.written {
                     let fits = |new: &TermId| u64::from(self.terms.width(*new)) == 8 * length;
-                    let source = new.filter(fits).map_or_else(unknown, Source::Term);
-                    self.done.stored.push(Stored { address: *address, length: *length, source, pointer });
+                    let source = new.filter(fits).map_or_else(unknown, WrittenSource::Term);
+                    self.done.stored.push(StoredRange { address: *address, length: *length, source, pointer });
                 }
                 loaded
             }
@@ -304,7 +304,7 @@ impl Execution<'_, '_> {
             Op::Negate => match (self.operand(index, 0)?, width) {
                 (Some(from), Some(width)) => {
                     let sign = self.terms.constant(1 << (width - 1), width);
-                    Some(self.terms.binary(Binary::Xor, from, sign))
+                    Some(self.terms.binary(BinaryTerm::Xor, from, sign))
                 }
                 _ => None,
             },
@@ -331,18 +331,18 @@ impl Execution<'_, '_> {
                 let is_case = case.is_some();
                 for (case, _) in cases {
                     let case = self.terms.constant(case_bits(*case), width);
-                    let is_this = self.terms.binary(Binary::Eq, chosen, case);
+                    let is_this = self.terms.binary(BinaryTerm::Eq, chosen, case);
                     if self.terms.constant_of(case) == Some(bits) {
                         condition = is_this;
                     } else if !is_case {
                         let is_other = self.terms.not(is_this);
-                        condition = self.terms.binary(Binary::And, condition, is_other);
+                        condition = self.terms.binary(BinaryTerm::And, condition, is_other);
                     }
                 }
                 self.done.condition = Some(condition);
                 return Ok(());
             }
-            Op::Alloca(_) | Op::NextArgument => match (item(event, index, What::Result), width) {
+            Op::Alloca(_) | Op::NextArgument => match (item(event, index, SegmentItemKind::Result), width) {
                 (Some(bits), Some(width)) => Some(self.terms.constant(bits, width)),
                 _ => None,
             },
@@ -370,8 +370,8 @@ impl Execution<'_, '_> {
             let bits = self.symbolic.versions.value(self.terms, second);
             let fixed = self.pinned(bits, width, pins);
             // The pinned version stands for the constant, so its condition comes along.
-            let difference = self.terms.binary(Binary::Xor, fixed, constant);
-            return Some(self.terms.binary(Binary::Xor, value, difference));
+            let difference = self.terms.binary(BinaryTerm::Xor, fixed, constant);
+            return Some(self.terms.binary(BinaryTerm::Xor, value, difference));
         }
         let bits = [first, second].map(|term| self.symbolic.versions.value(self.terms, term));
         let bits = compute::binary_bits(op, ty, bits[0], bits[1])?;
@@ -412,19 +412,19 @@ impl Execution<'_, '_> {
     }
 
     /// What a load reads, all bytes of it.
-    fn load(&mut self, access: &Access, pointer: Option<TermId>) -> Result<Option<TermId>, TraceError> {
+    fn load(&mut self, access: &EventAccess, pointer: Option<TermId>) -> Result<Option<TermId>, TraceError> {
         let moment = self.event.moment;
         let (Some(address), Some(value), 1..=8) = (access.address, access.value, access.size) else { return Ok(None) };
         let length = u64::from(access.size);
         let stored = self.done.stored.clone();
         match self.symbolic.written(self.terms, moment, &stored, (address, length))? {
-            Written::Term(term) => return Ok(Some(term)),
-            Written::Unknown(pins) => {
+            WrittenBytes::Term(term) => return Ok(Some(term)),
+            WrittenBytes::Unknown(pins) => {
                 self.done.is_incomplete |= pins.is_empty();
                 let width = u32::try_from(8 * length).unwrap_or(64);
                 return Ok(Some(self.pinned(value, width, pins.to_vec())));
             }
-            Written::Not => {}
+            WrittenBytes::Not => {}
         }
         let mut makers = access.makers.clone();
         makers.dedup();
@@ -456,12 +456,12 @@ impl Execution<'_, '_> {
             if number > 1 {
                 let Ok(resolved) = layout.resolve(&ty).cloned() else { return Ok(None) };
                 if let Type::Struct { fields, .. } = &resolved {
-                    let Value::Int(field) = instruction.operands[number].value else { return Ok(None) };
+                    let OperandValue::Int(field) = instruction.operands[number].value else { return Ok(None) };
                     let Ok(offsets) = layout.offsets(&resolved) else { return Ok(None) };
                     let field = usize::try_from(field).unwrap_or(usize::MAX);
                     let (Some(offset), Some(inner)) = (offsets.get(field), fields.get(field)) else { return Ok(None) };
                     let offset = self.terms.constant(*offset, 64);
-                    address = self.terms.binary(Binary::Add, address, offset);
+                    address = self.terms.binary(BinaryTerm::Add, address, offset);
                     ty = inner.clone();
                     continue;
                 }
@@ -474,8 +474,8 @@ impl Execution<'_, '_> {
             let Ok((size, _)) = layout.size_and_align(&ty) else { return Ok(None) };
             let by = if self.terms.width(by) < 64 { self.terms.sign_extend(by, 64) } else { by };
             let size = self.terms.constant(size, 64);
-            let offset = self.terms.binary(Binary::Mul, by, size);
-            address = self.terms.binary(Binary::Add, address, offset);
+            let offset = self.terms.binary(BinaryTerm::Mul, by, size);
+            address = self.terms.binary(BinaryTerm::Add, address, offset);
         }
         let first = self.bases.get(&base).copied().unwrap_or(base);
         self.bases.insert(address, first);
@@ -486,7 +486,7 @@ impl Execution<'_, '_> {
     fn call(
         &mut self,
         (index, instruction): (usize, &Instruction),
-        accesses: &mut std::slice::Iter<'_, Access>,
+        accesses: &mut std::slice::Iter<'_, EventAccess>,
     ) -> Result<(), TraceError> {
         let name = instruction.called().unwrap_or_default();
         if is_memory_intrinsic(name) {
@@ -494,7 +494,7 @@ impl Execution<'_, '_> {
             let second = self.operand(index, 1)?;
             let Some(access) = accesses.next() else { return Ok(()) };
             let filled = second.filter(|byte| name.starts_with("llvm.memset") && self.terms.width(*byte) == 8);
-            let otherwise = filled.map_or_else(unknown, Source::Filled);
+            let otherwise = filled.map_or_else(unknown, WrittenSource::Filled);
             store_ranges(&mut self.done, access, (&otherwise, pointer));
             return Ok(());
         }
@@ -529,7 +529,7 @@ impl Execution<'_, '_> {
 }
 
 /// A recorded item of an event, of at most 8 bytes.
-pub(super) fn item(event: &Event, index: usize, what: What) -> Option<u64> {
+pub(super) fn item(event: &StepEvent, index: usize, what: SegmentItemKind) -> Option<u64> {
     let mut items = event.segment().items.iter();
     let found = items.find(|item| item.what == what && item.instruction == index).filter(|item| item.size <= 8)?;
     number(&event.record, found.offset, found.size)
@@ -538,18 +538,22 @@ pub(super) fn item(event: &Event, index: usize, what: What) -> Option<u64> {
 /// Ranges that are written: with what they are copied from, else with something.
 ///
 /// - `pointer`: what they are written through, if that is a term.
-pub(super) fn store_ranges(done: &mut Evaluated, access: &Access, (otherwise, pointer): (&Source, Option<TermId>)) {
+pub(super) fn store_ranges(
+    done: &mut Evaluated,
+    access: &EventAccess,
+    (otherwise, pointer): (&WrittenSource, Option<TermId>),
+) {
     for (nth, (address, length)) in access.written.iter().enumerate() {
         let copied: Option<&Looked> = access.copied.get(nth).copied().flatten().and_then(|at| access.looked.get(at));
         let source = match copied {
-            Some(looked) => Source::Copied(Rc::new(looked.clone())),
+            Some(looked) => WrittenSource::Copied(Rc::new(looked.clone())),
             None => otherwise.clone(),
         };
-        done.stored.push(Stored { address: *address, length: *length, source, pointer });
+        done.stored.push(StoredRange { address: *address, length: *length, source, pointer });
     }
 }
 
 /// What is not modelled, and depends on nothing that is known.
-pub(super) fn unknown() -> Source {
-    Source::Unknown(Rc::new([]))
+pub(super) fn unknown() -> WrittenSource {
+    WrittenSource::Unknown(Rc::new([]))
 }

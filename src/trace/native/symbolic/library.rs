@@ -4,16 +4,16 @@ use std::rc::Rc;
 
 use crate::TraceError;
 use crate::instrument::instruction::Op;
-use crate::instrument::segment::What;
+use crate::instrument::segment::SegmentItemKind;
 use crate::instrument::types::Type;
 use crate::logic::substitute::variables;
-use crate::logic::term::{Binary, TermId, Terms};
-use crate::native::call::Call;
+use crate::logic::term::{BinaryTerm, TermId, Terms};
+use crate::native::call::NativeCall;
 use crate::native::event::Back;
 use crate::native::model::{Effect, Length, ZERO};
-use crate::native::symbolic::instructions::{Execution, item, store_ranges, unknown};
-use crate::native::symbolic::version::{Place, Version};
-use crate::native::symbolic::{Evaluated, Source, Symbolic, compute};
+use crate::native::symbolic::instructions::{ExecutedEvent, item, store_ranges, unknown};
+use crate::native::symbolic::version::{AssignedPlace, PlaceVersion};
+use crate::native::symbolic::{Evaluated, Symbolic, WrittenSource, compute};
 
 /// Bytes that a library function read of which each is a condition of what it did.
 const MAX_BYTES: usize = 64;
@@ -26,14 +26,14 @@ impl Symbolic<'_> {
     }
 }
 
-impl Execution<'_, '_> {
+impl ExecutedEvent<'_, '_> {
     /// Takes in what a call did.
     pub(super) fn came_back(&mut self, back: &Back) -> Result<(), TraceError> {
         let event = self.event;
         let Some(index) = event.segment().first.checked_sub(1) else { return Ok(()) };
         let Some(instruction) = event.block_instructions().get(index) else { return Ok(()) };
         let width = compute::width(&instruction.ty);
-        let recorded = item(event, index, What::Result);
+        let recorded = item(event, index, SegmentItemKind::Result);
         let Some((call, _)) = &back.library else {
             store_ranges(&mut self.done, &back.access, (&unknown(), None));
             let assigned = self.symbolic.last_before(back.returned, event.moment);
@@ -45,9 +45,11 @@ impl Execution<'_, '_> {
                 {
                     value = Some(self.symbolic.versions.value(self.terms, returned));
                 }
-                let place = Place::Result(event.moment);
+                let place = AssignedPlace::Result(event.moment);
                 let term = value.map(|value| {
-                    self.symbolic.versions.put(self.terms, Version { place, width, value, assigned, pins: Vec::new() })
+                    self.symbolic
+                        .versions
+                        .put(self.terms, PlaceVersion { place, width, value, assigned, pins: Vec::new() })
                 });
                 self.done.values.insert(id, term);
             }
@@ -82,7 +84,7 @@ impl Execution<'_, '_> {
     /// What a library function depends on: its arguments that are no pointers, and the bytes that it read.
     fn conditions(
         &mut self,
-        (call, back): (&Call, &Back),
+        (call, back): (&NativeCall, &Back),
         arguments: &[Option<TermId>],
     ) -> Result<Vec<TermId>, TraceError> {
         let is_given = |effect: &Effect| {
@@ -127,18 +129,18 @@ impl Execution<'_, '_> {
                 let Some(term) = self.symbolic.looked(self.terms, event.moment, looked, (at, 1))? else { continue };
                 if let Some(pointer) = pointer {
                     let offset = self.terms.constant(at - looked.address, 64);
-                    let pointer = self.terms.binary(Binary::Add, pointer, offset);
+                    let pointer = self.terms.binary(BinaryTerm::Add, pointer, offset);
                     for (version, _) in variables(self.terms, &[term]) {
                         self.done.loads.entry(version).or_default().push(pointer);
                     }
                 }
                 let zero = self.terms.constant(0, 8);
                 let condition = if is_length && *byte != 0 {
-                    let is_end = self.terms.binary(Binary::Eq, term, zero);
+                    let is_end = self.terms.binary(BinaryTerm::Eq, term, zero);
                     self.terms.not(is_end)
                 } else {
                     let byte = self.terms.constant(u64::from(*byte), 8);
-                    self.terms.binary(Binary::Eq, term, byte)
+                    self.terms.binary(BinaryTerm::Eq, term, byte)
                 };
                 if self.terms.constant_of(condition).is_none() {
                     conditions.push(condition);
@@ -153,7 +155,7 @@ impl Execution<'_, '_> {
 fn library_stores(
     terms: &mut Terms,
     done: &mut Evaluated,
-    (call, back): (&Call, &Back),
+    (call, back): (&NativeCall, &Back),
     arguments: &[Option<TermId>],
     conditions: &Rc<[TermId]>,
 ) {
@@ -168,8 +170,8 @@ fn library_stores(
         _ => None,
     });
     let (otherwise, pointer) = match filled {
-        Some((to, byte)) => (Source::Filled(byte), to.and_then(|to| arguments.get(to).copied().flatten())),
-        None => (Source::Unknown(Rc::clone(conditions)), None),
+        Some((to, byte)) => (WrittenSource::Filled(byte), to.and_then(|to| arguments.get(to).copied().flatten())),
+        None => (WrittenSource::Unknown(Rc::clone(conditions)), None),
     };
     store_ranges(done, &back.access, (&otherwise, pointer));
 }

@@ -1,7 +1,7 @@
 //! The statements of a recorded run as terms: what they assign, by what they read.
 //!
 //! An event is executed with terms in place of numbers. What it reads of memory, of its parameters, or as the result of a
-//! call is a [version](version::Version). Numbers that the program computed for itself are never recorded twice; they are
+//! call is a [version](version::PlaceVersion). Numbers that the program computed for itself are never recorded twice; they are
 //! computed by the terms, and compared with the next load that was.
 //!
 //! Operations that the terms do not have (floating-point, products and quotients of two variables, library functions)
@@ -20,11 +20,11 @@ use crate::TraceError;
 use crate::flow::BlockId;
 use crate::instrument::instruction::{Op, ValueId};
 use crate::instrument::segment::splits;
-use crate::logic::term::{Binary, TermId, Terms};
-use crate::native::event::{Event, Looked, Moment};
-use crate::native::shape::Shape;
-use crate::native::symbolic::version::{Place, Version, Versions};
-use crate::native::tape::Tape;
+use crate::logic::term::{BinaryTerm, TermId, Terms};
+use crate::native::event::{EventTime, Looked, StepEvent};
+use crate::native::shape::FunctionShape;
+use crate::native::symbolic::version::{AssignedPlace, PlaceVersion, PlaceVersions};
+use crate::native::tape::EventTape;
 use crate::step::Step;
 
 /// Events that may lie between the beginning and the end of one value.
@@ -32,7 +32,7 @@ const MAX_DEPTH: u32 = 64;
 
 /// Where the bytes come from that an event writes.
 #[derive(Debug, Clone)]
-pub enum Source {
+pub enum WrittenSource {
     /// This term, of all bytes.
     Term(TermId),
     /// This byte, again and again.
@@ -45,13 +45,13 @@ pub enum Source {
 
 /// A range that an event writes.
 #[derive(Debug, Clone)]
-pub struct Stored {
+pub struct StoredRange {
     /// Its address.
     pub address: u64,
     /// Its length in bytes.
     pub length: u64,
     /// What it gets.
-    pub source: Source,
+    pub source: WrittenSource,
     /// The pointer through which it is written, if that is a term.
     pub pointer: Option<TermId>,
 }
@@ -62,7 +62,7 @@ pub struct Evaluated {
     /// The values of its instructions; `None` for one that is not known.
     pub values: HashMap<ValueId, Option<TermId>>,
     /// What it writes, in order.
-    pub stored: Vec<Stored>,
+    pub stored: Vec<StoredRange>,
     /// The versions of memory that it reads, each with the pointers through which it does.
     pub loads: HashMap<u32, Vec<TermId>>,
     /// What the language promises of it: no signed overflow.
@@ -96,10 +96,10 @@ type Definitions = HashMap<ValueId, (BlockId, usize)>;
 /// Evaluates events.
 pub struct Symbolic<'s> {
     /// The events.
-    pub tape: Tape<'s>,
+    pub tape: EventTape<'s>,
     /// The versions met so far.
-    pub versions: Versions,
-    done: HashMap<Moment, Rc<Evaluated>>,
+    pub versions: PlaceVersions,
+    done: HashMap<EventTime, Rc<Evaluated>>,
     /// By function: where its values are computed.
     definitions: HashMap<u32, Rc<Definitions>>,
     depth: u32,
@@ -107,12 +107,12 @@ pub struct Symbolic<'s> {
 
 impl<'s> Symbolic<'s> {
     /// Over the events of a run.
-    pub fn new(tape: Tape<'s>) -> Self {
-        Self { tape, versions: Versions::default(), done: HashMap::new(), definitions: HashMap::new(), depth: 0 }
+    pub fn new(tape: EventTape<'s>) -> Self {
+        Self { tape, versions: PlaceVersions::default(), done: HashMap::new(), definitions: HashMap::new(), depth: 0 }
     }
 
     /// An event as terms; `None` if there is none.
-    pub fn evaluated(&mut self, terms: &mut Terms, moment: Moment) -> Result<Option<Rc<Evaluated>>, TraceError> {
+    pub fn evaluated(&mut self, terms: &mut Terms, moment: EventTime) -> Result<Option<Rc<Evaluated>>, TraceError> {
         if let Some(done) = self.done.get(&moment) {
             return Ok(Some(Rc::clone(done)));
         }
@@ -131,7 +131,7 @@ impl<'s> Symbolic<'s> {
     /// The threads of the program.
     pub fn n_threads(&self) -> usize {
         let chunks = self.tape.player.trace().chunks().iter();
-        let records = chunks.filter(|chunk| chunk.kind == crate::container::Kind::Records);
+        let records = chunks.filter(|chunk| chunk.kind == crate::container::ChunkKind::Records);
         records.map(|chunk| chunk.thread).collect::<std::collections::HashSet<_>>().len()
     }
 
@@ -143,7 +143,7 @@ impl<'s> Symbolic<'s> {
     }
 
     /// The last event of a step before a moment.
-    pub fn last_before(&self, step: Step, moment: Moment) -> Option<Moment> {
+    pub fn last_before(&self, step: Step, moment: EventTime) -> Option<EventTime> {
         self.tape.moments(step).rev().find(|at| *at < moment)
     }
 
@@ -151,10 +151,10 @@ impl<'s> Symbolic<'s> {
     fn writer(
         &mut self,
         maker: Step,
-        moment: Moment,
+        moment: EventTime,
         (address, length): (u64, u64),
-    ) -> Result<Option<Moment>, TraceError> {
-        let candidates: Vec<Moment> = self.tape.moments(maker).rev().filter(|at| *at < moment).collect();
+    ) -> Result<Option<EventTime>, TraceError> {
+        let candidates: Vec<EventTime> = self.tape.moments(maker).rev().filter(|at| *at < moment).collect();
         if let [only] = candidates[..] {
             return Ok(Some(only));
         }
@@ -170,21 +170,21 @@ impl<'s> Symbolic<'s> {
     fn bytes_of(
         &mut self,
         terms: &mut Terms,
-        moment: Moment,
+        moment: EventTime,
         (address, length): (u64, u64),
         (maker, value): (Step, u64),
     ) -> Result<TermId, TraceError> {
         let assigned = self.writer(maker, moment, (address, length))?;
         let width = u32::try_from(8 * length).unwrap_or(64);
-        let place = Place::Memory(address, length);
-        Ok(self.versions.put(terms, Version { place, width, value, assigned, pins: Vec::new() }))
+        let place = AssignedPlace::Memory(address, length);
+        Ok(self.versions.put(terms, PlaceVersion { place, width, value, assigned, pins: Vec::new() }))
     }
 
     /// A part of bytes that were looked at, as a term, and the versions of which it consists.
     pub fn looked(
         &mut self,
         terms: &mut Terms,
-        moment: Moment,
+        moment: EventTime,
         looked: &Looked,
         (address, length): (u64, u64),
     ) -> Result<Option<TermId>, TraceError> {
@@ -216,81 +216,87 @@ impl<'s> Symbolic<'s> {
     fn written(
         &mut self,
         terms: &mut Terms,
-        moment: Moment,
-        stored: &[Stored],
+        moment: EventTime,
+        stored: &[StoredRange],
         (address, length): (u64, u64),
-    ) -> Result<Written, TraceError> {
+    ) -> Result<WrittenBytes, TraceError> {
         let end = address.saturating_add(length);
-        let overlaps = |one: &&Stored| one.address < end && address < one.address.saturating_add(one.length);
-        let Some(last) = stored.iter().rev().find(overlaps) else { return Ok(Written::Not) };
+        let overlaps = |one: &&StoredRange| one.address < end && address < one.address.saturating_add(one.length);
+        let Some(last) = stored.iter().rev().find(overlaps) else { return Ok(WrittenBytes::Not) };
         let offset = address.wrapping_sub(last.address);
         if address < last.address || end > last.address.saturating_add(last.length) {
             if length == 1 || length > 8 {
-                return Ok(Written::Unknown(Rc::new([])));
+                return Ok(WrittenBytes::Unknown(Rc::new([])));
             }
             // Byte by byte.
             let mut term = None;
             for at in 0..length {
                 match self.written(terms, moment, stored, (address + at, 1))? {
-                    Written::Term(byte) => term = Some(term.map_or(byte, |lower| terms.concat(byte, lower))),
-                    other => return Ok(if let Written::Not = other { Written::Unknown(Rc::new([])) } else { other }),
+                    WrittenBytes::Term(byte) => term = Some(term.map_or(byte, |lower| terms.concat(byte, lower))),
+                    other => {
+                        return Ok(if let WrittenBytes::Not = other {
+                            WrittenBytes::Unknown(Rc::new([]))
+                        } else {
+                            other
+                        });
+                    }
                 }
             }
-            return Ok(term.map_or(Written::Not, Written::Term));
+            return Ok(term.map_or(WrittenBytes::Not, WrittenBytes::Term));
         }
         let width = u32::try_from(8 * length).unwrap_or(64);
         match &last.source {
-            Source::Term(term) if length <= 8 => {
+            WrittenSource::Term(term) if length <= 8 => {
                 let low = u32::try_from(8 * offset).unwrap_or(0);
-                Ok(Written::Term(terms.extract(*term, low, width)))
+                Ok(WrittenBytes::Term(terms.extract(*term, low, width)))
             }
-            Source::Filled(byte) if length <= 8 => {
+            WrittenSource::Filled(byte) if length <= 8 => {
                 let mut term = *byte;
                 for _ in 1..length {
                     term = terms.concat(term, *byte);
                 }
-                Ok(Written::Term(term))
+                Ok(WrittenBytes::Term(term))
             }
-            Source::Copied(looked) => {
+            WrittenSource::Copied(looked) => {
                 let from = looked.address.wrapping_add(offset);
                 let term = self.looked(terms, moment, looked, (from, length))?;
-                Ok(term.map_or_else(|| Written::Unknown(Rc::new([])), Written::Term))
+                Ok(term.map_or_else(|| WrittenBytes::Unknown(Rc::new([])), WrittenBytes::Term))
             }
-            Source::Unknown(conditions) => Ok(Written::Unknown(Rc::clone(conditions))),
-            _ => Ok(Written::Unknown(Rc::new([]))),
+            WrittenSource::Unknown(conditions) => Ok(WrittenBytes::Unknown(Rc::clone(conditions))),
+            _ => Ok(WrittenBytes::Unknown(Rc::new([]))),
         }
     }
 
     /// What was assigned to a version, by what held before; and what that needs.
     pub fn assigned(&mut self, terms: &mut Terms, version: u32) -> Result<Assigned, TraceError> {
-        let Version { place, assigned, value, width, .. } = self.versions.get(version).clone();
+        let PlaceVersion { place, assigned, value, width, .. } = self.versions.get(version).clone();
         let unknown = |conditions: &[TermId]| Assigned { value: None, conditions: conditions.to_vec() };
         let Some(moment) = assigned else { return Ok(unknown(&[])) };
         let Some(evaluated) = self.evaluated(terms, moment)? else { return Ok(unknown(&[])) };
         let term = match place {
-            Place::Memory(address, length) => {
+            AssignedPlace::Memory(address, length) => {
                 let stored = evaluated.stored.clone();
                 match self.written(terms, moment, &stored, (address, length))? {
-                    Written::Term(term) => Some(term),
-                    Written::Unknown(conditions) => return Ok(unknown(&conditions)),
+                    WrittenBytes::Term(term) => Some(term),
+                    WrittenBytes::Unknown(conditions) => return Ok(unknown(&conditions)),
                     // The block was moved later: by `realloc`.
-                    Written::Not => {
-                        let same = |one: &&Stored| {
-                            matches!(one.source, Source::Term(term)
+                    WrittenBytes::Not => {
+                        let same = |one: &&StoredRange| {
+                            matches!(one.source, WrittenSource::Term(term)
                                 if one.length == length && self.versions.value(terms, term) == value)
                         };
                         let mut all = stored.iter().filter(same);
                         match (all.next(), all.next()) {
-                            (Some(Stored { source: Source::Term(term), .. }), None) => Some(*term),
+                            (Some(StoredRange { source: WrittenSource::Term(term), .. }), None) => Some(*term),
                             _ => None,
                         }
                     }
                 }
             }
-            Place::Pointer(address, length) => self.pointer_of(terms, &evaluated, (address, length)),
-            Place::Parameter(_, index) => evaluated.arguments.get(index as usize).copied().flatten(),
-            Place::Result(_) => evaluated.returned,
-            Place::Pinned(..) => None,
+            AssignedPlace::Pointer(address, length) => self.pointer_of(terms, &evaluated, (address, length)),
+            AssignedPlace::Parameter(_, index) => evaluated.arguments.get(index as usize).copied().flatten(),
+            AssignedPlace::Result(_) => evaluated.returned,
+            AssignedPlace::Pinned(..) => None,
         };
         // The recorded value decides whether the term is right.
         let term = term.filter(|term| terms.width(*term) == width && self.versions.value(terms, *term) == value);
@@ -305,14 +311,14 @@ impl<'s> Symbolic<'s> {
         (address, length): (u64, u64),
     ) -> Option<TermId> {
         let end = address.saturating_add(length);
-        let covers = |one: &&Stored| one.address <= address && end <= one.address.saturating_add(one.length);
+        let covers = |one: &&StoredRange| one.address <= address && end <= one.address.saturating_add(one.length);
         let last = evaluated.stored.iter().rev().find(covers)?;
         let offset = terms.constant(address - last.address, 64);
-        Some(terms.binary(Binary::Add, last.pointer?, offset))
+        Some(terms.binary(BinaryTerm::Add, last.pointer?, offset))
     }
 
     /// Where the values of a function are computed.
-    fn definitions(&mut self, shape: &Arc<Shape>) -> Rc<Definitions> {
+    fn definitions(&mut self, shape: &Arc<FunctionShape>) -> Rc<Definitions> {
         let found = self.definitions.entry(shape.index).or_insert_with(|| {
             let mut found = Definitions::new();
             for (number, block) in (0..).zip(&shape.body.function.blocks) {
@@ -328,13 +334,13 @@ impl<'s> Symbolic<'s> {
     }
 
     /// The event in which a value was computed that `event` uses.
-    fn computed(&mut self, event: &Event, id: ValueId) -> Result<Option<Moment>, TraceError> {
+    fn computed(&mut self, event: &StepEvent, id: ValueId) -> Result<Option<EventTime>, TraceError> {
         let register = event.shape.registers.get(&id);
         let maker = event.temporaries.iter().find(|(other, _)| Some(other) == register).map(|(_, maker)| *maker);
         let Some((block, index)) = self.definitions(&event.shape).get(&id).copied() else { return Ok(None) };
         let instruction = &event.shape.body.function.block(block).instructions[index];
         let is_call = matches!(instruction.op, Op::Call(..)) && splits(instruction);
-        let candidates: Vec<Moment> = [maker, Some(event.step)]
+        let candidates: Vec<EventTime> = [maker, Some(event.step)]
             .into_iter()
             .flatten()
             .flat_map(|step| self.tape.moments(step).rev())
@@ -356,7 +362,7 @@ impl<'s> Symbolic<'s> {
 }
 
 /// What bytes hold after some writes.
-enum Written {
+enum WrittenBytes {
     /// This.
     Term(TermId),
     /// What is not modelled, as long as these hold.

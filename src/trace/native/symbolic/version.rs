@@ -4,11 +4,11 @@ use std::collections::HashMap;
 
 use crate::logic::evaluate::evaluate;
 use crate::logic::term::{TermId, Terms, mask};
-use crate::native::event::Moment;
+use crate::native::event::EventTime;
 
 /// What is assigned.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Place {
+pub enum AssignedPlace {
     /// Bytes of memory: address and length.
     Memory(u64, u64),
     /// The pointer through which these bytes were written.
@@ -16,36 +16,36 @@ pub enum Place {
     /// A parameter of an activation of a function, by its index.
     Parameter(u64, u32),
     /// What a call returned that came back then.
-    Result(Moment),
+    Result(EventTime),
     /// A result of a computation that is not modelled, by its number in its event.
-    Pinned(Moment, u32),
+    Pinned(EventTime, u32),
 }
 
 /// What a place held between two assignments.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Version {
+pub struct PlaceVersion {
     /// The place.
-    pub place: Place,
+    pub place: AssignedPlace,
     /// Its bits, at most 64.
     pub width: u32,
     /// What was recorded.
     pub value: u64,
     /// When it was assigned; `None` if it is older than the run, or nobody knows who did.
-    pub assigned: Option<Moment>,
-    /// For [`Place::Pinned`]: what has to hold so that it has this value.
+    pub assigned: Option<EventTime>,
+    /// For [`AssignedPlace::Pinned`]: what has to hold so that it has this value.
     pub pins: Vec<TermId>,
 }
 
 /// All versions met so far, each once, by their number.
 #[derive(Debug, Default)]
-pub struct Versions {
-    all: Vec<Version>,
-    known: HashMap<(Place, Option<Moment>), u32>,
+pub struct PlaceVersions {
+    all: Vec<PlaceVersion>,
+    known: HashMap<(AssignedPlace, Option<EventTime>), u32>,
 }
 
-impl Versions {
+impl PlaceVersions {
     /// A version.
-    pub fn get(&self, version: u32) -> &Version {
+    pub fn get(&self, version: u32) -> &PlaceVersion {
         &self.all[version as usize]
     }
 
@@ -60,17 +60,17 @@ impl Versions {
     }
 
     /// A version that was met.
-    pub fn find(&self, place: Place, assigned: Option<Moment>) -> Option<u32> {
+    pub fn find(&self, place: AssignedPlace, assigned: Option<EventTime>) -> Option<u32> {
         self.known.get(&(place, assigned)).copied()
     }
 
     /// The variable of a version.
-    pub fn put(&mut self, terms: &mut Terms, version: Version) -> TermId {
+    pub fn put(&mut self, terms: &mut Terms, version: PlaceVersion) -> TermId {
         let key = (version.place, version.assigned);
         let width = version.width;
         let Self { all, known } = self;
         let number = *known.entry(key).or_insert_with(|| {
-            all.push(Version { value: version.value & mask(width), ..version });
+            all.push(PlaceVersion { value: version.value & mask(width), ..version });
             u32::try_from(all.len() - 1).expect("versions fit into memory")
         });
         terms.variable(number, self.all[number as usize].width)

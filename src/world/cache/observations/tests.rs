@@ -1,7 +1,7 @@
 use std::fs;
 use std::time::Duration;
 
-use crate::cache::{Position, SledCache};
+use crate::cache::{IndexPosition, SledCache};
 use crate::journal::PlanRecord;
 use idd_base::outcome::{Ending, Stage, TimeLimits};
 
@@ -29,18 +29,18 @@ fn observation(code: i32, is_clean: bool) -> Observation {
     }
 }
 
-fn start(idd: &Path, hunt: &str) -> Segment {
+fn start(idd: &Path, hunt: &str) -> JournalSegment {
     let path = journal::segment_path(idd, hunt).unwrap();
-    Segment::create(&path, &PlanRecord::new(serde_json::json!({}), "d".to_owned(), 0)).unwrap()
+    JournalSegment::create(&path, &PlanRecord::new(serde_json::json!({}), "d".to_owned(), 0)).unwrap()
 }
 
-fn observe(segment: &mut Segment, n: u8, observation: Observation) {
+fn observe(segment: &mut JournalSegment, n: u8, observation: Observation) {
     let record =
         Record::Observed { sequence: 0, key: key(n).to_string(), nth: 0, product: None, toolset: None, observation };
     segment.append_durable(&record).unwrap();
 }
 
-fn observe_product(segment: &mut Segment, (n, product): (u8, u8), observation: Observation) {
+fn observe_product(segment: &mut JournalSegment, (n, product): (u8, u8), observation: Observation) {
     let product = Some(key(product).to_string());
     let key = key(n).to_string();
     let record = Record::Observed { sequence: 0, key, nth: 0, product, toolset: None, observation };
@@ -109,7 +109,7 @@ fn two_hunts_at_once_share_what_they_observe_although_one_has_the_index() {
     observe(&mut first_segment, 1, observation(1, true));
     let mut first = open(idd.path());
     let (mut second, events) = Observations::open(idd.path()).unwrap();
-    assert_eq!(events, [Event::IndexBusy]);
+    assert_eq!(events, [CacheEvent::IndexBusy]);
     check_code(&mut second, 1, CLEAN, Some(1));
     observe(&mut first_segment, 2, observation(2, true));
     first.record(&first_segment);
@@ -127,7 +127,7 @@ fn two_hunts_at_once_share_what_they_observe_although_one_has_the_index() {
 
 /// Two hunts: the first has an incremental observation with code 1 and a clean one with code 2, the second an incremental
 /// one with code 3. Returns the segment of the first.
-fn start_two(idd: &Path) -> Segment {
+fn start_two(idd: &Path) -> JournalSegment {
     let (mut segment, mut other) = (start(idd, "a"), start(idd, "b"));
     observe(&mut segment, 1, observation(1, false));
     observe(&mut segment, 2, observation(2, true));
@@ -173,7 +173,7 @@ fn after_probes_that_disturbed_each_other_no_earlier_observation_of_the_hunt_ans
 }
 
 /// Fills an index, calls `harm` with its directory, and checks that every answer is still right.
-fn after_harm(harm: impl FnOnce(&Path)) -> Vec<Event> {
+fn after_harm(harm: impl FnOnce(&Path)) -> Vec<CacheEvent> {
     let idd = tempfile::tempdir().unwrap();
     let mut segment = start(idd.path(), "a");
     for n in 0..20 {
@@ -193,9 +193,9 @@ fn after_harm(harm: impl FnOnce(&Path)) -> Vec<Event> {
 }
 
 #[track_caller]
-fn check_rebuilt(events: &[Event], expected_reason: &str) {
+fn check_rebuilt(events: &[CacheEvent], expected_reason: &str) {
     match events {
-        [Event::IndexRebuilt { kept, reason }] => {
+        [CacheEvent::IndexRebuilt { kept, reason }] => {
             assert!(kept.ends_with("cache.sled.damaged-0"), "{}", kept.display());
             assert!(reason.contains(expected_reason), "{reason}");
         }
@@ -274,30 +274,30 @@ fn an_index_that_cannot_be_stored_is_replaced_by_one_in_memory() {
     observe(&mut segment, 1, observation(1, true));
     fs::create_dir(idd.path().join("cache.lock")).unwrap();
     let (mut observations, events) = Observations::open(idd.path()).unwrap();
-    assert!(matches!(&events[..], [Event::IndexLost { .. }]), "{events:?}");
+    assert!(matches!(&events[..], [CacheEvent::IndexLost { .. }]), "{events:?}");
     check_code(&mut observations, 1, CLEAN, Some(1));
 }
 
 /// An index that returns wrong entries, or none.
 struct Liar {
-    entries: Vec<Entry>,
+    entries: Vec<CacheEntry>,
     fails: bool,
 }
 
 impl ResultCache for Liar {
-    fn get(&self, _: &Key) -> Result<Vec<Entry>, CacheError> {
+    fn get(&self, _: &Key) -> Result<Vec<CacheEntry>, CacheError> {
         if self.fails {
             return Err(CacheError::Index { reason: "a page is gone".to_owned() });
         }
         Ok(self.entries.clone())
     }
 
-    fn put(&mut self, _: &str, _: &[(Key, journal::Location)], _: Position) -> Result<(), CacheError> {
+    fn put(&mut self, _: &str, _: &[(Key, journal::RecordLocation)], _: IndexPosition) -> Result<(), CacheError> {
         Ok(())
     }
 
-    fn position(&self, _: &str) -> Result<Position, CacheError> {
-        Ok(Position::default())
+    fn position(&self, _: &str) -> Result<IndexPosition, CacheError> {
+        Ok(IndexPosition::default())
     }
 
     fn hunts(&self) -> Result<Vec<String>, CacheError> {
@@ -329,8 +329,10 @@ fn an_entry_that_points_to_anything_else_is_no_answer() {
     observe(&mut segment, 2, observation(2, true));
     let length = segment.path().metadata().unwrap().len() - before;
     let mut observations = open(idd.path());
-    let entry =
-        |hunt: &str, offset, length| Entry { hunt: hunt.to_owned(), location: journal::Location { offset, length } };
+    let entry = |hunt: &str, offset, length| CacheEntry {
+        hunt: hunt.to_owned(),
+        location: journal::RecordLocation { offset, length },
+    };
     let entries = vec![
         entry("a", before, length),
         entry("a", before + 1, length - 1),
@@ -355,7 +357,7 @@ fn a_segment_that_is_shorter_than_the_index_says_is_taken_in_anew() {
     let path = segment.path().to_owned();
     drop(segment);
     fs::OpenOptions::new().write(true).open(&path).unwrap().set_len(kept).unwrap();
-    let (mut segment, _) = Segment::reopen(&path).unwrap();
+    let (mut segment, _) = JournalSegment::reopen(&path).unwrap();
     let mut observations = open(idd.path());
     check_code(&mut observations, 2, CLEAN, None);
     observe(&mut segment, 3, observation(3, true));
@@ -377,7 +379,7 @@ fn a_damaged_segment_answers_with_what_stands_before_the_damage_and_is_reported_
     bytes[usize::try_from(offset).unwrap() + 20] ^= 1;
     fs::write(&path, bytes).unwrap();
     let (mut observations, events) = Observations::open(idd.path()).unwrap();
-    assert_eq!(events, [Event::SegmentDamaged { path, offset }]);
+    assert_eq!(events, [CacheEvent::SegmentDamaged { path, offset }]);
     check_code(&mut observations, 1, CLEAN, Some(1));
     check_code(&mut observations, 2, CLEAN, None);
     assert_eq!(observations.take_events(), []);
@@ -392,7 +394,7 @@ fn a_segment_of_another_format_is_skipped_and_reported() {
     fs::write(&path, [format!("{:08x} ", crc32fast::hash(json)).as_bytes(), json, b"\n"].concat()).unwrap();
     let (_, events) = Observations::open(idd.path()).unwrap();
     match &events[..] {
-        [Event::SegmentSkipped { path: skipped, reason }] => {
+        [CacheEvent::SegmentSkipped { path: skipped, reason }] => {
             assert_eq!(*skipped, path);
             assert!(reason.contains("format 99"), "{reason}");
         }

@@ -76,8 +76,8 @@ proptest! {
     ) {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("a.log");
-        drop(Segment::create(&path, &plan()).unwrap());
-        let (mut segment, _) = Segment::reopen(&path).unwrap();
+        drop(JournalSegment::create(&path, &plan()).unwrap());
+        let (mut segment, _) = JournalSegment::reopen(&path).unwrap();
         let file = OpenOptions::new().read(true).write(true).open(&path).unwrap();
         let fault = Arc::new(Mutex::new(Fault::None));
         segment.medium = Box::new(FaultyDisk { file, fault: Arc::clone(&fault) });
@@ -92,7 +92,7 @@ proptest! {
             prop_assert_eq!(&read(&path).unwrap().records, &expected);
         }
         drop(segment);
-        let (mut segment, _) = Segment::reopen(&path).unwrap();
+        let (mut segment, _) = JournalSegment::reopen(&path).unwrap();
         segment.append_durable(&note("resumed")).unwrap();
         expected.push(note("resumed"));
         let read = read(&path).unwrap();
@@ -105,7 +105,7 @@ proptest! {
 fn a_segment_cut_at_any_byte_is_reopened_and_goes_on() {
     let directory = tempfile::tempdir().unwrap();
     let whole_path = directory.path().join("whole.log");
-    let mut segment = Segment::create(&whole_path, &plan()).unwrap();
+    let mut segment = JournalSegment::create(&whole_path, &plan()).unwrap();
     let plan_bytes = whole_path.metadata().unwrap().len();
     segment.append(&note("one")).unwrap();
     segment.append_durable(&note("two")).unwrap();
@@ -115,12 +115,12 @@ fn a_segment_cut_at_any_byte_is_reopened_and_goes_on() {
         let path = directory.path().join(format!("{length}.log"));
         fs::write(&path, &bytes[..length]).unwrap();
         if (length as u64) < plan_bytes {
-            assert!(matches!(Segment::reopen(&path), Err(JournalError::NoPlan { .. })));
+            assert!(matches!(JournalSegment::reopen(&path), Err(JournalError::NoPlan { .. })));
             assert_eq!(path.metadata().unwrap().len(), length as u64, "nothing is cut from what is not resumed");
             continue;
         }
         let before = read(&path).unwrap();
-        let (mut segment, cut) = Segment::reopen(&path).unwrap();
+        let (mut segment, cut) = JournalSegment::reopen(&path).unwrap();
         let expected_cut = length as u64 - before.valid_bytes;
         assert_eq!(cut.as_ref().map_or(0, |cut| cut.bytes), expected_cut);
         if let Some(cut) = cut {
@@ -138,15 +138,15 @@ fn a_segment_cut_at_any_byte_is_reopened_and_goes_on() {
 fn damaged_tails_are_set_aside_under_names_of_their_own() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("a.log");
-    drop(Segment::create(&path, &plan()).unwrap());
+    drop(JournalSegment::create(&path, &plan()).unwrap());
     for n in 0..3 {
         let tail = format!("garbage {n}");
         let mut bytes = fs::read(&path).unwrap();
         bytes.extend_from_slice(tail.as_bytes());
         fs::write(&path, bytes).unwrap();
-        let (_, cut) = Segment::reopen(&path).unwrap();
+        let (_, cut) = JournalSegment::reopen(&path).unwrap();
         let kept = directory.path().join(format!("a.log.damaged-{n}"));
-        assert_eq!(cut, Some(Cut { bytes: tail.len() as u64, kept: kept.clone() }));
+        assert_eq!(cut, Some(CutTail { bytes: tail.len() as u64, kept: kept.clone() }));
         assert_eq!(fs::read_to_string(kept).unwrap(), tail);
     }
 }
@@ -155,27 +155,27 @@ fn damaged_tails_are_set_aside_under_names_of_their_own() {
 fn a_second_writer_is_told_that_the_hunt_is_busy() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("a.log");
-    let segment = Segment::create(&path, &plan()).unwrap();
+    let segment = JournalSegment::create(&path, &plan()).unwrap();
     let from_thread = std::thread::spawn({
         let path = path.clone();
-        move || Segment::reopen(&path).err()
+        move || JournalSegment::reopen(&path).err()
     });
     assert!(matches!(from_thread.join().unwrap(), Some(JournalError::Busy { .. })));
-    assert!(matches!(Segment::create(&path, &plan()), Err(JournalError::Busy { .. })));
+    assert!(matches!(JournalSegment::create(&path, &plan()), Err(JournalError::Busy { .. })));
     drop(segment);
-    assert!(matches!(Segment::create(&path, &plan()), Err(JournalError::Exists { .. })));
-    assert!(Segment::reopen(&path).is_ok());
+    assert!(matches!(JournalSegment::create(&path, &plan()), Err(JournalError::Exists { .. })));
+    assert!(JournalSegment::reopen(&path).is_ok());
 }
 
 #[test]
 fn a_segment_whose_writer_was_killed_before_the_plan_is_started_over() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("new").join("a.log");
-    drop(Segment::create(&path, &plan()).unwrap());
+    drop(JournalSegment::create(&path, &plan()).unwrap());
     let bytes = fs::read(&path).unwrap();
     for length in [0, 1, bytes.len() - 1] {
         fs::write(&path, &bytes[..length]).unwrap();
-        drop(Segment::create(&path, &plan()).unwrap());
+        drop(JournalSegment::create(&path, &plan()).unwrap());
         assert_eq!(fs::read(&path).unwrap(), bytes);
     }
 }
@@ -187,8 +187,8 @@ fn a_segment_of_another_format_is_left_as_it_is() {
     let json = br#"{"plan":{"version":99}}"#;
     let bytes = [format!("{:08x} ", crc32fast::hash(json)).as_bytes(), json, b"\nrest"].concat();
     fs::write(&path, &bytes).unwrap();
-    assert!(matches!(Segment::reopen(&path), Err(JournalError::Version { version: 99, .. })));
-    assert!(matches!(Segment::create(&path, &plan()), Err(JournalError::Version { version: 99, .. })));
+    assert!(matches!(JournalSegment::reopen(&path), Err(JournalError::Version { version: 99, .. })));
+    assert!(matches!(JournalSegment::create(&path, &plan()), Err(JournalError::Version { version: 99, .. })));
     assert_eq!(fs::read(&path).unwrap(), bytes);
 }
 
@@ -196,7 +196,7 @@ fn a_segment_of_another_format_is_left_as_it_is() {
 fn an_append_tells_where_the_record_stands() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("a.log");
-    let mut segment = Segment::create(&path, &plan()).unwrap();
+    let mut segment = JournalSegment::create(&path, &plan()).unwrap();
     let one = segment.append(&note("one")).unwrap();
     let two = segment.append_durable(&note("two")).unwrap();
     assert_eq!(one.end(), two.offset);

@@ -13,11 +13,11 @@ use std::{fs, io};
 use crate::files;
 use crate::record::java;
 use crate::record::java::{ring, serve};
-use crate::record::listen::Taken;
-use idd_trace::container::{Kind, MAX_CHUNK, Process, Writer};
-use idd_trace::instrument::java::class_file::Class;
+use crate::record::listen::TakenTrace;
+use idd_trace::container::{ChunkKind, MAX_CHUNK, TraceWriter, TracedProcess};
+use idd_trace::instrument::java::class_file::ClassFile;
 use idd_trace::instrument::java::sites;
-use idd_trace::instrument::java::sites::{CLOCK, CUT, Content, FIRST_SITE, LOST};
+use idd_trace::instrument::java::sites::{CLOCK, CUT, FIRST_SITE, LOST, RecordedContent};
 
 /// Bytes of a chunk of records.
 const CHUNK: usize = 1 << 20;
@@ -36,8 +36,8 @@ const MAX_REASON: u64 = 1 << 10;
 /// - `taken`: gets the traces.
 ///
 /// Result: what is known to be missing, a sentence without a full stop for each reason.
-pub fn collect(base: &Path, directory: &Path, taken: &mut Vec<Taken>) -> io::Result<Vec<String>> {
-    let number = |taken: &Taken| taken.file.strip_suffix(".trace")?.parse::<usize>().ok();
+pub fn collect(base: &Path, directory: &Path, taken: &mut Vec<TakenTrace>) -> io::Result<Vec<String>> {
+    let number = |taken: &TakenTrace| taken.file.strip_suffix(".trace")?.parse::<usize>().ok();
     let mut next = taken.iter().filter_map(number).max().map_or(0, |last| last + 1);
     let mut losses = Vec::new();
     if !base.join(java::ORDER).is_file() {
@@ -90,11 +90,11 @@ pub(super) fn machines(base: &Path) -> Vec<PathBuf> {
 }
 
 /// The trace of a virtual machine; `None` if it has no records.
-fn take(place: &Path, directory: &Path, number: usize) -> io::Result<Option<Taken>> {
+fn take(place: &Path, directory: &Path, number: usize) -> io::Result<Option<TakenTrace>> {
     let process = files::bytes(&place.join("process")).ok();
-    let Some(process) = process.and_then(|bytes| Process::from_bytes(&bytes)) else { return Ok(None) };
+    let Some(process) = process.and_then(|bytes| TracedProcess::from_bytes(&bytes)) else { return Ok(None) };
     let classes = files::bytes(&place.join("classes")).unwrap_or_default();
-    let Table { sizes, ends: class_ends, content, left_out } = table(&classes);
+    let ClassTable { sizes, ends: class_ends, content, left_out } = table(&classes);
     let mut threads: Vec<u32> = files::names(place)
         .into_iter()
         .filter_map(|name| name.to_str()?.strip_prefix("thread-")?.parse().ok())
@@ -105,17 +105,18 @@ fn take(place: &Path, directory: &Path, number: usize) -> io::Result<Option<Take
     }
     let file = format!("{number}.trace");
     let path = directory.join(&file);
-    let mut writer = Writer::new(BufWriter::with_capacity(1 << 20, File::create(&path)?))?;
-    writer.add(Kind::Process, 0, 0, &process.to_bytes())?;
-    pieces(&mut writer, Kind::Classes, &classes, &class_ends)?;
+    let mut writer = TraceWriter::new(BufWriter::with_capacity(1 << 20, File::create(&path)?))?;
+    writer.add(ChunkKind::Process, 0, 0, &process.to_bytes())?;
+    pieces(&mut writer, ChunkKind::Classes, &classes, &class_ends)?;
     if let Ok(stream) = ring::stream(place, ring::OBJECTS) {
         objects(&mut writer, stream)?;
     }
-    let has_values = content == Content::Values;
-    let mut taken = Taken { file, process, is_java: true, has_values, left_out, ..Taken::default() };
+    let has_values = content == RecordedContent::Values;
+    let mut taken = TakenTrace { file, process, is_java: true, has_values, left_out, ..TakenTrace::default() };
     for thread in threads {
         let mut input = BufReader::with_capacity(FIRST_READ, ring::stream(place, thread)?);
-        let ended = records(&mut input, &sizes, &mut |offset, bytes| writer.add(Kind::Records, thread, offset, bytes))?;
+        let ended =
+            records(&mut input, &sizes, &mut |offset, bytes| writer.add(ChunkKind::Records, thread, offset, bytes))?;
         taken.n_bytes += ended.n_bytes;
         taken.is_cut |= ended.last == CUT;
         taken.is_lost |= !ended.is_known || ended.last == LOST;
@@ -131,27 +132,28 @@ fn take(place: &Path, directory: &Path, number: usize) -> io::Result<Option<Take
 }
 
 /// What the file of classes tells.
-struct Table {
+struct ClassTable {
     /// Bytes of the value for each site, from [`FIRST_SITE`] on.
     sizes: Vec<u8>,
     /// The ends of the classes.
     ends: Vec<usize>,
     /// What was recorded of them.
-    content: Content,
+    content: RecordedContent,
     /// The methods that were not recorded, and why.
     left_out: Vec<String>,
 }
 
 /// Reads the classes, up to one that is damaged or not there as a whole.
-fn table(classes: &[u8]) -> Table {
-    let mut table = Table { sizes: Vec::new(), ends: Vec::new(), content: Content::Values, left_out: Vec::new() };
+fn table(classes: &[u8]) -> ClassTable {
+    let mut table =
+        ClassTable { sizes: Vec::new(), ends: Vec::new(), content: RecordedContent::Values, left_out: Vec::new() };
     let mut at = 0;
     while let Some(head) = classes.get(at..at + 12) {
         let number = |at: usize| u32::from_le_bytes([head[at], head[at + 1], head[at + 2], head[at + 3]]);
-        let (content, length) = Content::of_marked(number(8));
+        let (content, length) = RecordedContent::of_marked(number(8));
         let end = at + 12 + length as usize;
         let is_next = number(0) as usize == FIRST_SITE as usize + table.sizes.len();
-        let class = classes.get(at + 12..end).filter(|_| is_next).and_then(|class| Class::read(class).ok());
+        let class = classes.get(at + 12..end).filter(|_| is_next).and_then(|class| ClassFile::read(class).ok());
         let Some(class) = class else { break };
         let methods = sites::of_class(&class, content);
         let sizes = sites::sizes_of(&methods);
@@ -168,7 +170,7 @@ fn table(classes: &[u8]) -> Table {
 }
 
 /// Adds bytes as chunks that are cut at some of the `ends` of parts.
-fn pieces<W: io::Write>(writer: &mut Writer<W>, kind: Kind, bytes: &[u8], ends: &[usize]) -> io::Result<()> {
+fn pieces<W: io::Write>(writer: &mut TraceWriter<W>, kind: ChunkKind, bytes: &[u8], ends: &[usize]) -> io::Result<()> {
     let (mut begin, mut before) = (0, 0);
     for end in ends {
         if end - begin > MAX_CHUNK as usize && before > begin {
@@ -181,18 +183,18 @@ fn pieces<W: io::Write>(writer: &mut Writer<W>, kind: Kind, bytes: &[u8], ends: 
 }
 
 /// Adds the descriptions of objects: those that are there as a whole.
-fn objects<W: io::Write>(writer: &mut Writer<W>, stream: impl Read) -> io::Result<()> {
+fn objects<W: io::Write>(writer: &mut TraceWriter<W>, stream: impl Read) -> io::Result<()> {
     let mut input = BufReader::with_capacity(FIRST_READ, stream);
     let (mut chunk, mut n_before) = (Vec::new(), 0);
     while let Some(object) = object(&mut input)? {
         chunk.extend(object);
         if chunk.len() >= CHUNK {
-            writer.add(Kind::Objects, 0, n_before, &chunk)?;
+            writer.add(ChunkKind::Objects, 0, n_before, &chunk)?;
             n_before += chunk.len() as u64;
             chunk.clear();
         }
     }
-    if chunk.is_empty() { Ok(()) } else { writer.add(Kind::Objects, 0, n_before, &chunk) }
+    if chunk.is_empty() { Ok(()) } else { writer.add(ChunkKind::Objects, 0, n_before, &chunk) }
 }
 
 /// The next description; `None` at the end.
@@ -211,7 +213,7 @@ fn object(input: &mut dyn Read) -> io::Result<Option<Vec<u8>>> {
 
 /// How the records of a thread end.
 #[derive(Debug, PartialEq, Eq)]
-struct Ended {
+struct ThreadEnding {
     /// Bytes of all records.
     n_bytes: u64,
     /// The site of the last one; 0 if there is none.
@@ -221,8 +223,12 @@ struct Ended {
 }
 
 /// Reads the file of a thread, and gives its records in chunks of whole ones, with the number of bytes before.
-fn records(input: &mut dyn Read, sizes: &[u8], add: &mut dyn FnMut(u64, &[u8]) -> io::Result<()>) -> io::Result<Ended> {
-    let mut ended = Ended { n_bytes: 0, last: 0, is_known: true };
+fn records(
+    input: &mut dyn Read,
+    sizes: &[u8],
+    add: &mut dyn FnMut(u64, &[u8]) -> io::Result<()>,
+) -> io::Result<ThreadEnding> {
+    let mut ended = ThreadEnding { n_bytes: 0, last: 0, is_known: true };
     let mut head = Vec::new();
     input.take(14).read_to_end(&mut head)?;
     if head.len() < 14 || !head.starts_with(b"IDDJ") {
@@ -249,7 +255,7 @@ fn records(input: &mut dyn Read, sizes: &[u8], add: &mut dyn FnMut(u64, &[u8]) -
     }
 }
 
-impl Ended {
+impl ThreadEnding {
     /// Follows the records from `at` to the last whole one, which `at` is put behind; whether none comes after it.
     fn follow(&mut self, bytes: &[u8], at: &mut usize, sizes: &[u8]) -> bool {
         while let Some(site) = bytes.get(*at..).and_then(|rest| rest.first_chunk()) {
@@ -298,7 +304,7 @@ mod tests {
         // Sites 16 to 18: no value, an int, a long.
         let ended = records(&mut &*bytes, &[0, 4, 8], &mut add).unwrap();
         assert_eq!(found, words(expected));
-        assert_eq!(ended, Ended { n_bytes: 4 * expected.len() as u64, last, is_known });
+        assert_eq!(ended, ThreadEnding { n_bytes: 4 * expected.len() as u64, last, is_known });
     }
 
     #[test]

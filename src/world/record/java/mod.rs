@@ -35,7 +35,7 @@ use std::path::{Path, PathBuf};
 use crate::files;
 use crate::jdk::{Jdk, Kit};
 use crate::record::RecordError;
-use idd_trace::instrument::java::sites::Content;
+use idd_trace::instrument::java::sites::RecordedContent;
 
 /// The variable with options for all virtual machines.
 pub const VARIABLE: &str = "JAVA_TOOL_OPTIONS";
@@ -97,7 +97,7 @@ const STEPS: &str = "steps";
 
 /// What the agents of a test are told.
 #[derive(Debug, Clone, Copy)]
-pub struct Told<'t> {
+pub struct AgentOptions<'t> {
     /// The archive of the agent.
     pub agent: &'t Path,
     /// This program.
@@ -107,11 +107,11 @@ pub struct Told<'t> {
     /// Bytes that each virtual machine may record.
     pub max_bytes: u64,
     /// What is recorded.
-    pub content: Content,
+    pub content: RecordedContent,
 }
 
 /// Prepares an empty directory for the records of a test.
-pub fn prepare(base: &Path, told: Told<'_>) -> Result<(), RecordError> {
+pub fn prepare(base: &Path, told: AgentOptions<'_>) -> Result<(), RecordError> {
     let failed = |source| RecordError::Prepare { path: base.to_owned(), source };
     files::remove(base).map_err(failed)?;
     fs::create_dir_all(base).map_err(failed)?;
@@ -119,12 +119,12 @@ pub fn prepare(base: &Path, told: Told<'_>) -> Result<(), RecordError> {
     let words = [told.agent, told.program, told.checkout].map(|path| path.as_os_str().as_bytes());
     let text = [words[0], words[1], words[2], limit.as_bytes()].join(&0);
     fs::write(base.join(ORDER), text).map_err(failed)?;
-    if told.content == Content::Steps { fs::write(base.join(STEPS), []).map_err(failed) } else { Ok(()) }
+    if told.content == RecordedContent::Steps { fs::write(base.join(STEPS), []).map_err(failed) } else { Ok(()) }
 }
 
 /// What the test was told to record.
-fn content(base: &Path) -> Content {
-    if base.join(STEPS).exists() { Content::Steps } else { Content::Values }
+fn content(base: &Path) -> RecordedContent {
+    if base.join(STEPS).exists() { RecordedContent::Steps } else { RecordedContent::Values }
 }
 
 /// The value of the [variable](VARIABLE) for a test; `own` is the user's.

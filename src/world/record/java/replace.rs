@@ -18,8 +18,8 @@ use std::path::Path;
 
 use crate::files;
 use crate::record::java::collect::machines;
-use idd_trace::container::Process;
-use idd_trace::instrument::java::replace::{Holder, Instead, Point, Replacement};
+use idd_trace::container::TracedProcess;
+use idd_trace::instrument::java::replace::{Instead, Replacement, ReplacementPoint, ValueHolder};
 
 /// The file with the points.
 pub const POINTS: &str = "points";
@@ -32,9 +32,9 @@ const REPLACED: &str = "replaced";
 
 /// What happened at the points of a virtual machine.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Replaced {
+pub struct ReplacedPoints {
     /// Who it is.
-    pub process: Process,
+    pub process: TracedProcess,
     /// The points at which a value was replaced, ascending.
     pub done: Vec<usize>,
     /// Whether another value was at one of them than is expected.
@@ -59,12 +59,12 @@ pub(super) fn expectation(value: Option<&Instead>) -> String {
     value.map_or_else(|| "?".to_owned(), word)
 }
 
-fn holder(of: Holder) -> (&'static str, u16) {
+fn holder(of: ValueHolder) -> (&'static str, u16) {
     match of {
-        Holder::Parameter(local) => ("parameter", local),
-        Holder::Local(local) => ("local", local),
-        Holder::Operand => ("operand", 0),
-        Holder::Result => ("result", 0),
+        ValueHolder::Parameter(local) => ("parameter", local),
+        ValueHolder::Local(local) => ("local", local),
+        ValueHolder::Operand => ("operand", 0),
+        ValueHolder::Result => ("result", 0),
     }
 }
 
@@ -76,7 +76,7 @@ fn holder(of: Holder) -> (&'static str, u16) {
 pub fn tell(base: &Path, replacements: &[Replacement], is_recorded: bool) -> io::Result<()> {
     let mut text = String::new();
     for Replacement { point, nth, expected, instead } in replacements {
-        let Point { class, method, descriptor, instruction, of, .. } = point;
+        let ReplacementPoint { class, method, descriptor, instruction, of, .. } = point;
         if [class, method, descriptor, of].iter().any(|name| name.contains(['\t', '\n', '\r'])) {
             return Err(io::ErrorKind::InvalidInput.into());
         }
@@ -96,33 +96,33 @@ pub fn tell(base: &Path, replacements: &[Replacement], is_recorded: bool) -> io:
 }
 
 /// The points that were told, and whether the rest is recorded.
-pub(super) fn told(base: &Path) -> (Vec<Point>, bool) {
+pub(super) fn told(base: &Path) -> (Vec<ReplacementPoint>, bool) {
     let text = files::bytes(&base.join(POINTS)).ok().and_then(|bytes| String::from_utf8(bytes).ok());
     let points = text.as_ref().and_then(|text| text.lines().map(point).collect());
     (points.unwrap_or_default(), text.is_none() || base.join(RECORDED).exists())
 }
 
-fn point(line: &str) -> Option<Point> {
+fn point(line: &str) -> Option<ReplacementPoint> {
     let words: Vec<&str> = line.split('\t').collect();
     let [class, method, descriptor, instruction, holder, local, of, ..] = words[..] else { return None };
     let local = local.parse().ok()?;
     let holder = match holder {
-        "parameter" => Holder::Parameter(local),
-        "local" => Holder::Local(local),
-        "operand" => Holder::Operand,
-        "result" => Holder::Result,
+        "parameter" => ValueHolder::Parameter(local),
+        "local" => ValueHolder::Local(local),
+        "operand" => ValueHolder::Operand,
+        "result" => ValueHolder::Result,
         _ => return None,
     };
     let [class, method, descriptor, of] = [class, method, descriptor, of].map(str::to_owned);
-    Some(Point { class, method, descriptor, instruction: instruction.parse().ok()?, holder, of })
+    Some(ReplacementPoint { class, method, descriptor, instruction: instruction.parse().ok()?, holder, of })
 }
 
 /// What happened at the points, in the virtual machines that reached one.
-pub fn replaced(base: &Path) -> Vec<Replaced> {
+pub fn replaced(base: &Path) -> Vec<ReplacedPoints> {
     let mut found = Vec::new();
     for place in machines(base) {
         let process = files::bytes(&place.join("process")).ok();
-        let Some(process) = process.and_then(|bytes| Process::from_bytes(&bytes)) else { continue };
+        let Some(process) = process.and_then(|bytes| TracedProcess::from_bytes(&bytes)) else { continue };
         let text = files::bytes(&place.join(REPLACED)).unwrap_or_default();
         let text = String::from_utf8_lossy(&text);
         let mut done = Vec::new();
@@ -135,7 +135,7 @@ pub fn replaced(base: &Path) -> Vec<Replaced> {
         }
         done.sort_unstable();
         if is_other || !done.is_empty() {
-            found.push(Replaced { process, done, is_other });
+            found.push(ReplacedPoints { process, done, is_other });
         }
     }
     found
@@ -147,7 +147,7 @@ mod tests {
 
     #[test]
     fn points_are_read_as_they_were_told_and_a_name_with_a_tab_is_refused() {
-        let point = |method: &str, holder| Point {
+        let point = |method: &str, holder| ReplacementPoint {
             class: "a/B".to_owned(),
             method: method.to_owned(),
             descriptor: "(I)V".to_owned(),
@@ -155,9 +155,9 @@ mod tests {
             holder,
             of: "Ljava/lang/String;".to_owned(),
         };
-        let points =
-            [Holder::Parameter(300), Holder::Local(2), Holder::Operand, Holder::Result].map(|of| point("f", of));
-        let replacement = |point: &Point| Replacement {
+        let points = [ValueHolder::Parameter(300), ValueHolder::Local(2), ValueHolder::Operand, ValueHolder::Result]
+            .map(|of| point("f", of));
+        let replacement = |point: &ReplacementPoint| Replacement {
             point: point.clone(),
             nth: 3,
             expected: None,
@@ -168,7 +168,7 @@ mod tests {
         tell(place.path(), &points.each_ref().map(replacement), false).unwrap();
         assert_eq!(told(place.path()), (points.to_vec(), false));
         let other = tempfile::tempdir().unwrap();
-        assert!(tell(other.path(), &[replacement(&point("a\tb", Holder::Operand))], true).is_err());
+        assert!(tell(other.path(), &[replacement(&point("a\tb", ValueHolder::Operand))], true).is_err());
         tell(other.path(), &[replacement(&points[0])], true).unwrap();
         assert_eq!(told(other.path()), (points[..1].to_vec(), true));
     }

@@ -16,7 +16,7 @@
 //!
 //! If points are told, see [`replace`], they are inserted; nothing is recorded then,
 //! unless that is told, too. For each rewritten class that records, the file `classes` gets 4 bytes first site, 4 bytes
-//! number of sites, 4 bytes length, which says [how much](Content) is recorded, and the original class, before the answer
+//! number of sites, 4 bytes length, which says [how much](RecordedContent) is recorded, and the original class, before the answer
 //! is given.
 
 use std::collections::HashMap;
@@ -31,12 +31,12 @@ use rustix::process::{Resource, Rlimit};
 use crate::record::java::ring::Ring;
 use crate::record::java::{replace, ring};
 use crate::{process, system};
-use idd_trace::container::Process;
+use idd_trace::container::TracedProcess;
 use idd_trace::instrument;
 use idd_trace::instrument::java::exits;
-use idd_trace::instrument::java::replace::Point;
+use idd_trace::instrument::java::replace::ReplacementPoint;
 use idd_trace::instrument::java::rewrite::rewrite;
-use idd_trace::instrument::java::sites::{Content, FIRST_SITE};
+use idd_trace::instrument::java::sites::{FIRST_SITE, RecordedContent};
 
 /// In place of the length of a class: make the file of a thread, or make it longer.
 const FILE: u32 = u32::MAX;
@@ -63,7 +63,7 @@ const MAX_CLASS: u32 = 64 << 20;
 ///
 /// Errors: it sends no messages, or nothing can be written. It goes on without rewritten classes then.
 pub fn serve(directory: &Path, (input, output): (&mut dyn Read, &mut dyn Write)) -> io::Result<()> {
-    let mut server = Server::new(directory)?;
+    let mut server = MachineServer::new(directory)?;
     answer(output, &[])?;
     let mut head = [0; 4];
     loop {
@@ -99,20 +99,20 @@ pub fn serve(directory: &Path, (input, output): (&mut dyn Read, &mut dyn Write))
 }
 
 /// What is known of a virtual machine.
-struct Server<'s> {
+struct MachineServer<'s> {
     directory: &'s Path,
     /// The file of classes.
     classes: File,
     /// The number of the first site of the next class.
     next_site: u32,
     /// Where values are replaced, and whether anything is recorded.
-    points: Vec<Point>,
+    points: Vec<ReplacementPoint>,
     is_recorded: bool,
-    content: Content,
+    content: RecordedContent,
     rings: HashMap<u32, Ring>,
 }
 
-impl<'s> Server<'s> {
+impl<'s> MachineServer<'s> {
     fn new(directory: &'s Path) -> io::Result<Self> {
         let limit = rustix::process::getrlimit(Resource::Fsize);
         let lifted = Rlimit { current: limit.maximum, maximum: limit.maximum };
@@ -122,7 +122,7 @@ impl<'s> Server<'s> {
         fs::write(directory.join("process"), machine().to_bytes())?;
         let classes = File::options().create(true).append(true).open(directory.join("classes"))?;
         let (points, is_recorded) = directory.parent().map_or((Vec::new(), true), replace::told);
-        let content = directory.parent().map_or(Content::Values, super::content);
+        let content = directory.parent().map_or(RecordedContent::Values, super::content);
         Ok(Self { directory, classes, next_site: FIRST_SITE, points, is_recorded, content, rings: HashMap::new() })
     }
 
@@ -183,10 +183,10 @@ fn answer(output: &mut dyn Write, bytes: &[u8]) -> io::Result<()> {
 }
 
 /// The virtual machine: it started this process.
-fn machine() -> Process {
+fn machine() -> TracedProcess {
     let parent = rustix::process::getppid().map_or(0, |pid| pid.as_raw_pid().unsigned_abs());
     let program = system::program_of(parent).unwrap_or_default();
-    Process {
+    TracedProcess {
         pid: parent,
         parent: process::parent_of(parent).unwrap_or_default(),
         forked_at: None,
@@ -219,7 +219,7 @@ mod tests {
         for name in ["classes", "lost", "full"] {
             assert!(fs::read(place.path().join(name)).unwrap().is_empty(), "{name}");
         }
-        let process = Process::from_bytes(&fs::read(place.path().join("process")).unwrap()).unwrap();
+        let process = TracedProcess::from_bytes(&fs::read(place.path().join("process")).unwrap()).unwrap();
         assert_eq!(Some(process.pid.cast_signed()), rustix::process::getppid().map(rustix::process::Pid::as_raw_pid));
     }
 

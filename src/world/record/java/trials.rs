@@ -43,7 +43,7 @@ pub struct Trials<'t> {
 
 /// What came of a trial.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Tried {
+pub struct TrialResult {
     /// Its number.
     pub number: usize,
     /// The exit code of the program.
@@ -56,7 +56,7 @@ pub struct Tried {
     pub output: String,
 }
 
-impl Tried {
+impl TrialResult {
     /// Whether all values of a trial were replaced.
     pub fn is_done(&self, n_values: usize) -> bool {
         !self.is_other && self.done.iter().copied().eq(0..n_values)
@@ -65,12 +65,12 @@ impl Tried {
 
 /// By trial the numbers of its points, in the order of what it replaces.
 #[derive(Debug, PartialEq, Eq)]
-pub struct Numbers(Vec<Vec<usize>>);
+pub struct PointNumbers(Vec<Vec<usize>>);
 
 /// Tells the trials to a virtual machine that starts later.
 ///
 /// Errors: a name has a tab or a line feed; a trial replaces two values at one point; the files cannot be written.
-pub fn tell(base: &Path, trials: &Trials<'_>) -> io::Result<Numbers> {
+pub fn tell(base: &Path, trials: &Trials<'_>) -> io::Result<PointNumbers> {
     let Trials { words, all, limit, kept, is_shared, n_wanted } = trials;
     let loaded = if *is_shared { "shared" } else { "anew" };
     // Each point once, with the first replacement there.
@@ -98,11 +98,11 @@ pub fn tell(base: &Path, trials: &Trials<'_>) -> io::Result<Numbers> {
     }
     replace::tell(base, &points, false)?;
     files::write_new(&base.join(TRIALS), text.as_bytes())?;
-    Ok(Numbers(numbers))
+    Ok(PointNumbers(numbers))
 }
 
 /// What came of the trials, in their order; `None` if no virtual machine or more than one made any.
-pub fn tried(base: &Path, numbers: &Numbers) -> Option<Vec<Tried>> {
+pub fn tried(base: &Path, numbers: &PointNumbers) -> Option<Vec<TrialResult>> {
     let mut made = machines(base).into_iter().filter_map(|place| files::bytes(&place.join(TRIALS)).ok());
     let text = made.next().filter(|_| made.next().is_none())?;
     let text = String::from_utf8(text).ok()?;
@@ -111,7 +111,7 @@ pub fn tried(base: &Path, numbers: &Numbers) -> Option<Vec<Tried>> {
     lines.map(|line| of_line(line, numbers)).collect()
 }
 
-fn of_line(line: &str, Numbers(numbers): &Numbers) -> Option<Tried> {
+fn of_line(line: &str, PointNumbers(numbers): &PointNumbers) -> Option<TrialResult> {
     let words: Vec<&str> = line.split('\t').collect();
     let [number, code, told, output] = words[..] else { return None };
     let number: usize = number.parse().ok()?;
@@ -126,21 +126,21 @@ fn of_line(line: &str, Numbers(numbers): &Numbers) -> Option<Tried> {
     }
     done.sort_unstable();
     let output = String::from_utf8_lossy(&files::unhex(output)?).into_owned();
-    Some(Tried { number, code: code.parse().ok()?, done, is_other, output })
+    Some(TrialResult { number, code: code.parse().ok()?, done, is_other, output })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use idd_trace::instrument::java::replace::{Holder, Instead, Point};
+    use idd_trace::instrument::java::replace::{Instead, ReplacementPoint, ValueHolder};
 
     fn replacement(instruction: u32, nth: u64) -> Replacement {
-        let point = Point {
+        let point = ReplacementPoint {
             class: "a/B".to_owned(),
             method: "f".to_owned(),
             descriptor: "(I)V".to_owned(),
             instruction,
-            holder: Holder::Result,
+            holder: ValueHolder::Result,
             of: "I".to_owned(),
         };
         Replacement { point, nth, expected: None, instead: Instead::Bits(7) }
@@ -161,7 +161,7 @@ mod tests {
             ["6a617661004100\n".to_owned(), "2000\t100\t3\tshared\n\n0,1,?,b7\n1,5,?,b7\t0,9,?,b7\n".to_owned()];
         assert_eq!(String::from_utf8(told).unwrap(), lines.concat());
         let line = of_line("2\t3\t0 done,1 done,\t6869", &numbers).unwrap();
-        let expected = Tried { number: 2, code: 3, done: vec![0, 1], is_other: false, output: "hi".to_owned() };
+        let expected = TrialResult { number: 2, code: 3, done: vec![0, 1], is_other: false, output: "hi".to_owned() };
         assert_eq!(line, expected);
         assert!(of_line("1\t3\t1 done,\t", &numbers).unwrap().is_other, "a point of another trial");
         for damaged in ["3\t0\t\t", "0\t0\t", "0\tx\t\t", "0\t0\t\t6", ""] {

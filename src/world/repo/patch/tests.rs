@@ -1,7 +1,7 @@
 use super::*;
 use crate::repo::Repository;
 use crate::repo::ids::tree_id;
-use crate::repo::store::{Held, TreeStore};
+use crate::repo::store::{HeldFiles, TreeStore};
 use idd_base::revision::TreeId;
 use proptest::prelude::*;
 use std::fs;
@@ -26,7 +26,7 @@ fn sides(script: &str) -> (tempfile::TempDir, [TreeId; 2], Vec<u8>) {
 
 fn apply(directory: &Path, tree: TreeId, patch: &[u8]) -> Result<TreeId, RepoError> {
     let repository = Repository::from(git2::Repository::open(directory).unwrap());
-    TreeStore::new(repository, Held::default(), Vec::new()).unwrap().apply(tree, patch)
+    TreeStore::new(repository, HeldFiles::default(), Vec::new()).unwrap().apply(tree, patch)
 }
 
 /// The older side, tagged `old`.
@@ -71,7 +71,7 @@ fn what_is_printed_here_is_applied_by_git() {
     for changes in CHANGES.into_iter().chain(["git mv bin moved; git mv a b"]) {
         let (directory, [older, newer], _) = sides(&format!("{OLD}; {changes}; commit 1"));
         let repository = Repository::from(git2::Repository::open(directory.path()).unwrap());
-        let store = TreeStore::new(repository, Held::default(), Vec::new()).unwrap();
+        let store = TreeStore::new(repository, HeldFiles::default(), Vec::new()).unwrap();
         let (patch, _) = store.patch(older, newer).unwrap();
         fs::write(directory.path().join(".git/patch"), &patch).unwrap();
         let script = "git checkout -q old && git apply --index .git/patch && git write-tree";

@@ -3,7 +3,7 @@
 use std::fs;
 
 use crate::repo::ids::oid;
-use crate::repo::refusal::{Limits, Refusal};
+use crate::repo::refusal::{Refusal, WrittenTreeLimits};
 use crate::repo::testing::{Bench, Leaf, Leaves, files, raw_tree};
 use idd_base::revision::TreeId;
 
@@ -69,7 +69,7 @@ fn odd_modes_doubled_names_and_impossible_links_are_refused() {
 
 #[test]
 fn a_tree_beyond_a_limit_is_refused() {
-    let limits = Limits { max_entries: 50, max_depth: 4, max_path_bytes: 20, max_bytes: 100 };
+    let limits = WrittenTreeLimits { max_entries: 50, max_depth: 4, max_path_bytes: 20, max_bytes: 100 };
     let mut bench = Bench::with_limits(limits);
     let blob = bench.repository.git().blob(b"x").unwrap();
     let mut bomb = raw_tree(&bench.repository, (0..10).map(|name| ("100644", format!("{name}").into_bytes(), blob)));
@@ -87,7 +87,8 @@ fn a_tree_beyond_a_limit_is_refused() {
 
 #[test]
 fn what_was_written_counts_for_the_limits_when_only_a_part_changes() {
-    let mut bench = Bench::with_limits(Limits { max_entries: 4, max_bytes: 10, ..Limits::default() });
+    let mut bench =
+        Bench::with_limits(WrittenTreeLimits { max_entries: 4, max_bytes: 10, ..WrittenTreeLimits::default() });
     bench.go(&files(&[("d/x", "12345"), ("y", "1")]));
     for leaves in
         [files(&[("d/x", "12345"), ("y", "123456")]), files(&[("d/x", "12345"), ("y", ""), ("z", ""), ("w", "")])]

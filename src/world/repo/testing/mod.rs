@@ -18,10 +18,10 @@ use tempfile::TempDir;
 use crate::repo::Repository;
 use crate::repo::ids::{oid, tree_id};
 use crate::repo::object::n_id_bytes;
-use crate::repo::refusal::{Limits, Refusal};
+use crate::repo::refusal::{Refusal, WrittenTreeLimits};
 use crate::repo::settle::{Settled, Since};
 use crate::repo::worktree::Worktree;
-use crate::repo::write::Moved;
+use crate::repo::write::MoveResult;
 use idd_base::revision::TreeId;
 
 /// A new repository that sees only its own configuration.
@@ -184,10 +184,10 @@ pub struct Bench {
 
 impl Bench {
     pub fn new() -> Self {
-        Self::with_limits(Limits::default())
+        Self::with_limits(WrittenTreeLimits::default())
     }
 
-    pub fn with_limits(limits: Limits) -> Self {
+    pub fn with_limits(limits: WrittenTreeLimits) -> Self {
         let sandbox = Sandbox::new();
         let outside = tempfile::tempdir().unwrap();
         let worktree = Worktree::with_limits(&outside.path().join("worktree"), limits).unwrap();
@@ -215,7 +215,7 @@ impl Bench {
 
     /// Moves to a tree that must be accepted.
     #[track_caller]
-    pub fn go(&mut self, leaves: &Leaves) -> Moved {
+    pub fn go(&mut self, leaves: &Leaves) -> MoveResult {
         let tree_id = self.tree(leaves);
         self.worktree.move_to(&self.repository, tree_id).unwrap().unwrap()
     }

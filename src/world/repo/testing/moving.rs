@@ -5,12 +5,12 @@ use std::os::unix::fs::MetadataExt as _;
 
 use proptest::prelude::*;
 
-use crate::repo::conversion::Notice;
+use crate::repo::conversion::ConversionNotice;
 use crate::repo::refusal::Refusal;
 use crate::repo::settle::Settled;
-use crate::repo::stat::{Directory, Node};
+use crate::repo::stat::{Directory, TrackedEntry};
 use crate::repo::testing::{Bench, Leaf, Leaves, files, picture};
-use crate::repo::write::Moved;
+use crate::repo::write::MoveResult;
 
 /// The pointer in place of a file that Git LFS stores elsewhere.
 const LFS_POINTER: &str = "version https://git-lfs.github.com/spec/v1\noid sha256:00\nsize 1\n";
@@ -49,7 +49,7 @@ fn the_files_are_those_of_git_checkout_index() {
     bench.sandbox.git(&["checkout-index", "-a", "-f", &format!("--prefix={}", prefix.display())]);
     let moved = bench.go(&leaves);
     assert_eq!(bench.picture(), picture(&prefix));
-    assert_eq!(moved, Moved { n_written: 13, n_removed: 0 });
+    assert_eq!(moved, MoveResult { n_written: 13, n_removed: 0 });
 }
 
 /// More leaves than one thread writes or examines: `n` in one directory, and as many below others.
@@ -69,14 +69,14 @@ fn many_files_are_written_at_once_as_one_by_one() {
     let mut bench = Bench::new();
     let mut leaves = many(700);
     leaves.insert(b"large".into(), Leaf::File(LFS_POINTER.into()));
-    assert_eq!(bench.go(&leaves), Moved { n_written: 1401, n_removed: 0 });
+    assert_eq!(bench.go(&leaves), MoveResult { n_written: 1401, n_removed: 0 });
     assert_eq!(bench.picture(), leaves);
-    assert!(bench.worktree.notices().contains(&Notice::LfsPointer { path: b"large".into() }));
+    assert!(bench.worktree.notices().contains(&ConversionNotice::LfsPointer { path: b"large".into() }));
     // The record has their state and their content.
     let written = bench.worktree.written().clone();
     assert_eq!(bench.settle(), Settled::default());
     let record = |directory: &Directory, name: &[u8]| match &directory.entries[name] {
-        Node::File(record) => record.clone(),
+        TrackedEntry::File(record) => record.clone(),
         _ => panic!("it is a file"),
     };
     assert_eq!(record(bench.worktree.written(), b"large"), record(&written, b"large"));
@@ -121,11 +121,11 @@ fn a_move_touches_only_what_differs() {
     leaves.insert(b"a/deep/y.c".into(), Leaf::File(b"int z;\n".into()));
     leaves.remove(&b"dangling"[..]);
     let moved = bench.go(&leaves);
-    assert_eq!(moved, Moved { n_written: 1, n_removed: 1 });
+    assert_eq!(moved, MoveResult { n_written: 1, n_removed: 1 });
     let after =
         |path: &str| fs::symlink_metadata(bench.path(path)).map(|file| (file.ino(), file.ctime_nsec())).unwrap();
     assert_eq!((kept, nested), (after("bin/run"), after("a/deep/er/x.c")));
-    assert_eq!(bench.go(&leaves), Moved::default());
+    assert_eq!(bench.go(&leaves), MoveResult::default());
 }
 
 #[test]
@@ -134,10 +134,10 @@ fn changed_attributes_rewrite_exactly_the_files_that_look_different_now() {
     let mut leaves = files(&[("d/a.txt", "x\n"), ("d/b.c", "x\n"), ("d/crlf.txt", "x\r\n"), (".gitattributes", "")]);
     bench.go(&leaves);
     leaves.insert(b".gitattributes".into(), Leaf::File(b"a.* eol=crlf\n".into()));
-    assert_eq!(bench.go(&leaves), Moved { n_written: 2, n_removed: 0 });
+    assert_eq!(bench.go(&leaves), MoveResult { n_written: 2, n_removed: 0 });
     assert_eq!(fs::read(bench.path("d/a.txt")).unwrap(), b"x\r\n");
     leaves.remove(&b".gitattributes"[..]);
-    assert_eq!(bench.go(&leaves), Moved { n_written: 1, n_removed: 1 });
+    assert_eq!(bench.go(&leaves), MoveResult { n_written: 1, n_removed: 1 });
     assert_eq!(fs::read(bench.path("d/a.txt")).unwrap(), b"x\n");
 }
 
@@ -148,7 +148,10 @@ fn filters_and_lfs_pointers_are_written_as_stored_and_noticed() {
     bench.go(&leaves);
     assert_eq!(bench.picture(), leaves);
     let notices: Vec<_> = bench.worktree.notices().iter().cloned().collect();
-    assert_eq!(notices, [Notice::Filter { name: b"lfs".into() }, Notice::LfsPointer { path: b"d/x.bin".into() }]);
+    assert_eq!(
+        notices,
+        [ConversionNotice::Filter { name: b"lfs".into() }, ConversionNotice::LfsPointer { path: b"d/x.bin".into() }]
+    );
 }
 
 #[test]

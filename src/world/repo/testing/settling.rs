@@ -10,10 +10,10 @@ use rustix::process::Uid;
 
 use crate::repo::files::{make_directory, write_file};
 use crate::repo::settle::{Settled, Since};
-use crate::repo::stat::Node;
+use crate::repo::stat::TrackedEntry;
 use crate::repo::testing::moving::many;
 use crate::repo::testing::{Bench, Leaf, Leaves, files};
-use crate::repo::write::Moved;
+use crate::repo::write::MoveResult;
 
 /// Writes a file in the next tick of the file system's clock, which has ticks of some milliseconds; returns its time.
 fn later_ns(bench: &Bench, path: &str) -> i128 {
@@ -218,7 +218,7 @@ fn product_becomes_tracked() {
     assert_eq!(bench.settle(), Settled::default());
     let mut newer = files(&ignoring);
     newer.extend(files(&[("a.gen", "tracked"), ("b.gen", "tracked"), ("out/x", "tracked"), ("c.gen/d", "tracked")]));
-    assert_eq!(bench.go(&newer), Moved { n_written: 4, n_removed: 0 });
+    assert_eq!(bench.go(&newer), MoveResult { n_written: 4, n_removed: 0 });
     assert_eq!(bench.picture(), newer);
 }
 
@@ -355,7 +355,7 @@ fn what_comes_into_a_directory_that_was_gone_through_is_not_missed() {
     expected.extend(files(&kept.map(|path| (path, "product"))));
     settle_until_known(&mut bench, "z", "d");
     let settled = |bench: &Bench, name: &[u8]| match &bench.worktree.written().entries[name] {
-        Node::Directory(directory) => directory.settled.is_some(),
+        TrackedEntry::Directory(directory) => directory.settled.is_some(),
         _ => panic!("it is a directory"),
     };
     // The other entries of `d/new` can be different next time.

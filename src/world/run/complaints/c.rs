@@ -32,7 +32,7 @@ pub fn is_header(path: &[u8]) -> bool {
 
 /// One check.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Unit {
+pub struct CheckedUnit {
     /// The source, relative to the top.
     pub path: Vec<u8>,
     /// The working directory of the command, relative to the top.
@@ -49,13 +49,13 @@ pub fn units(
     (sources, n_changed): (&[Vec<u8>], usize),
     database: Option<&CompileDatabase>,
     compiles: Option<&Compiles>,
-) -> (Vec<Unit>, Vec<Vec<u8>>) {
+) -> (Vec<CheckedUnit>, Vec<Vec<u8>>) {
     let (mut units, mut unknown, mut n_bytes) = (Vec::new(), Vec::new(), 0);
     for (index, path) in sources.iter().enumerate() {
         let flags = if index < n_changed { THOROUGH } else { QUICK };
         let known = database.and_then(|database| database.line_with(path, flags));
         let unit = match known {
-            Some(command) => Some(Unit { path: path.clone(), directory: ".".into(), command }),
+            Some(command) => Some(CheckedUnit { path: path.clone(), directory: ".".into(), command }),
             None => compiles.and_then(|compiles| compiles.unit(path, flags)),
         };
         let Some(unit) = unit else {
@@ -72,7 +72,7 @@ pub fn units(
 }
 
 /// Adds the checks to a line. Each prints every message once, without positions, so that the output stays short.
-pub(super) fn append(text: &mut Vec<u8>, units: &[Unit]) {
+pub(super) fn append(text: &mut Vec<u8>, units: &[CheckedUnit]) {
     if units.is_empty() {
         return;
     }

@@ -9,7 +9,7 @@
 use crate::compiler::arguments::{is_probe, words_of};
 use crate::compiler::is_known;
 use crate::process::shell::quoted;
-use crate::run::complaints::c::Unit;
+use crate::run::complaints::c::CheckedUnit;
 use crate::run::complaints::{c, plain};
 use crate::run::toolchain;
 use crate::{files, process};
@@ -125,7 +125,7 @@ const NOTHING_COMPILED: [&str; 9] =
 
 /// One logged call: a line of JSON.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-struct Call {
+struct LoggedCall {
     /// Directory, compiler, and its options that affect how sources are read.
     words: Vec<String>,
     sources: Vec<String>,
@@ -134,8 +134,8 @@ struct Call {
 /// The options and the sources of a call; `None` if it compiles no source of C or C++, or only tests the compiler.
 ///
 /// Options that disable warnings are dropped: a warning at both ends does not count anyway.
-fn call(compiler: &str, words: &[OsString], directory: &Path) -> Option<Call> {
-    let mut call = Call { words: vec![directory.to_str()?.to_owned(), compiler.to_owned()], sources: Vec::new() };
+fn call(compiler: &str, words: &[OsString], directory: &Path) -> Option<LoggedCall> {
+    let mut call = LoggedCall { words: vec![directory.to_str()?.to_owned(), compiler.to_owned()], sources: Vec::new() };
     let mut words = words.iter();
     while let Some(word) = words.next() {
         let text = word.to_str()?;
@@ -188,12 +188,12 @@ pub fn note(file: &Path, name: &OsStr, words: &[OsString], (directory, path): (&
 /// The calls in `file`, for [`Compiles::read`]: each source once, common options once.
 pub fn list(file: &Path) -> String {
     let text = fs::read_to_string(file).unwrap_or_default();
-    let mut first: BTreeMap<String, Call> = BTreeMap::new();
-    for call in text.lines().filter_map(|line| serde_json::from_slice::<Call>(line.as_bytes()).ok()) {
+    let mut first: BTreeMap<String, LoggedCall> = BTreeMap::new();
+    for call in text.lines().filter_map(|line| serde_json::from_slice::<LoggedCall>(line.as_bytes()).ok()) {
         for source in &call.sources {
             let place = Path::new(&call.words[0]).join(source);
             let place = place.to_string_lossy().into_owned();
-            let one = Call { words: call.words.clone(), sources: vec![source.clone()] };
+            let one = LoggedCall { words: call.words.clone(), sources: vec![source.clone()] };
             // If a source is compiled in several ways, the choice does not depend on the order of compilation.
             let known = first.entry(place).or_insert_with(|| one.clone());
             if one.words < known.words {
@@ -258,11 +258,11 @@ pub fn line(builds: &[&OsStr]) -> OsString {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Compiles {
     /// By path of the source.
-    seen: BTreeMap<Vec<u8>, Seen>,
+    seen: BTreeMap<Vec<u8>, SeenCompile>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-struct Seen {
+struct SeenCompile {
     directory: String,
     /// Compiler and options, for the shell.
     command: Vec<u8>,
@@ -290,14 +290,14 @@ impl Compiles {
     }
 
     /// The check with `flags` of a source, relative to the top; `None` if it was not compiled.
-    pub fn unit(&self, path: &[u8], flags: &str) -> Option<Unit> {
-        let Seen { directory, command, source } = self.seen.get(path)?;
+    pub fn unit(&self, path: &[u8], flags: &str) -> Option<CheckedUnit> {
+        let SeenCompile { directory, command, source } = self.seen.get(path)?;
         let command = [&command[..], flags.as_bytes(), source].join(&b' ');
-        Some(Unit { path: path.to_vec(), directory: directory.clone(), command })
+        Some(CheckedUnit { path: path.to_vec(), directory: directory.clone(), command })
     }
 }
 
-fn seen(words: &[String], source: &str) -> Option<(Vec<u8>, Seen)> {
+fn seen(words: &[String], source: &str) -> Option<(Vec<u8>, SeenCompile)> {
     let [directory, compiler, options @ ..] = words else { return None };
     let directory = match directory.strip_prefix(WORKTREE)? {
         "" => ".".to_owned(),
@@ -313,7 +313,7 @@ fn seen(words: &[String], source: &str) -> Option<(Vec<u8>, Seen)> {
         command.push(b' ');
         command.extend(in_worktree(word));
     }
-    Some((path.into_bytes(), Seen { directory, command, source: in_worktree(source) }))
+    Some((path.into_bytes(), SeenCompile { directory, command, source: in_worktree(source) }))
 }
 
 /// A word for the shell, with the worktree replaced by the current one.

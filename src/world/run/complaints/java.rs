@@ -11,14 +11,14 @@ use std::os::unix::ffi::OsStrExt;
 
 /// The options of a build that matter for every source.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Options {
+pub struct CompilerOptions {
     /// Class paths, as written.
     pub class_paths: Vec<String>,
     /// Options of the compiler, each with its value.
     pub words: Vec<String>,
 }
 
-impl Options {
+impl CompilerOptions {
     /// Reads the line of a build. Words that the shell would expand are skipped.
     pub fn of(line: &OsStr) -> Self {
         let words: Vec<String> =
@@ -95,7 +95,7 @@ END { tell() }
 /// Adds the check of `files` to a line.
 ///
 /// The names of the packages are read in the worktree, because a file can have another package in each tree.
-pub(super) fn append(text: &mut Vec<u8>, files: &[Vec<u8>], options: &Options) {
+pub(super) fn append(text: &mut Vec<u8>, files: &[Vec<u8>], options: &CompilerOptions) {
     if files.is_empty() {
         return;
     }
@@ -142,7 +142,7 @@ mod tests {
 
     #[track_caller]
     fn check(line: &str, class_paths: &[&str], words: &[&str]) {
-        let Options { class_paths: found, words: options } = Options::of(OsStr::new(line));
+        let CompilerOptions { class_paths: found, words: options } = CompilerOptions::of(OsStr::new(line));
         assert_eq!(found, class_paths, "{line}");
         assert_eq!(options, words, "{line}");
     }

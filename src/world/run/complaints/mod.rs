@@ -1,7 +1,7 @@
 //! Complaints: the warnings of compilers and interpreters for a tree, with warnings enabled, whatever the build's own
 //! flags are.
 //!
-//! [`line`](fn@line) writes one shell line that checks the named files of the tree in `IDD_WORKTREE`; [`Heard::read`]
+//! [`line`](fn@line) writes one shell line that checks the named files of the tree in `IDD_WORKTREE`; [`TreeComplaints::read`]
 //! reads its output. Both are pure. [`c`], [`java`] and [`python`] know the checkers, [`compiles`] finds out how a
 //! build calls its compilers. Nothing here knows trees or baselines.
 //!
@@ -83,11 +83,11 @@ fn extension(path: &[u8]) -> Option<&str> {
 #[derive(Debug, Clone, Default)]
 pub struct Checks<'c> {
     /// Units of C and C++.
-    pub units: Vec<c::Unit>,
+    pub units: Vec<c::CheckedUnit>,
     /// Sources of Java, relative to the top.
     pub java: Vec<Vec<u8>>,
     /// The build's options for Java.
-    pub java_options: java::Options,
+    pub java_options: java::CompilerOptions,
     /// Sources of Python, relative to the top.
     pub python: Vec<Vec<u8>>,
     /// A command that builds everything, if the build is a checker.
@@ -128,7 +128,7 @@ fn append_present(text: &mut Vec<u8>, files: &[Vec<u8>]) {
 
 /// The result of the checkers for one tree.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Heard {
+pub struct TreeComplaints {
     /// Each complaint once: file, relative to the top, and text, without positions.
     pub complaints: BTreeSet<(Checker, String)>,
     /// The checkers that failed.
@@ -137,7 +137,7 @@ pub struct Heard {
     pub is_lacking: bool,
 }
 
-impl Heard {
+impl TreeComplaints {
     /// Reads the output of a line. If the output was cut, every checker counts as failed.
     pub fn read(output: &str) -> Self {
         let mut heard = Self::default();
@@ -274,16 +274,23 @@ mod tests {
 
     #[test]
     fn output_is_read_by_its_marks() {
-        let heard = Heard::read(
+        let heard = TreeComplaints::read(
             "noise: warning: not ours\n@idd in c d\na.c: warning: one\na.c: warning: one\n@idd in java .\nA.java: error: cannot find symbol class X\n@idd failed python\n@idd end\n",
         );
         let complaints = [
             (Checker::C, "d/a.c: warning: one".to_owned()),
             (Checker::Java, "A.java: error: cannot find symbol class X".to_owned()),
         ];
-        assert_eq!(heard, Heard { complaints: complaints.into(), failed: [Checker::Python].into(), is_lacking: true });
+        assert_eq!(
+            heard,
+            TreeComplaints { complaints: complaints.into(), failed: [Checker::Python].into(), is_lacking: true }
+        );
         for cut in ["", "@idd in c .\na.c: warning: one\n", "@idd in c .\n[... 77 bytes cut ...]\n@idd end\n"] {
-            assert_eq!(Heard::read(cut), Heard { failed: Checker::ALL.into(), ..Heard::default() }, "{cut}");
+            assert_eq!(
+                TreeComplaints::read(cut),
+                TreeComplaints { failed: Checker::ALL.into(), ..TreeComplaints::default() },
+                "{cut}"
+            );
         }
     }
 

@@ -10,8 +10,8 @@
 
 use crate::files;
 use crate::jdk::{Jdk, Kit};
-use crate::process::{Ran, Server, Watch};
-use crate::run::complaints::java::Options;
+use crate::process::{CommandWatch, EndedCommand, HelperProgram};
+use crate::run::complaints::java::CompilerOptions;
 use crate::system::usage::Usage;
 use idd_base::outcome::Ending;
 use sha2::{Digest, Sha256};
@@ -117,18 +117,18 @@ const MAX_STARTS: usize = 2;
 pub struct Compiler {
     jdk: Jdk,
     cache: PathBuf,
-    running: Mutex<Running>,
+    running: Mutex<RunningCompiler>,
 }
 
 #[derive(Debug, Default)]
-struct Running {
-    server: Option<Server>,
+struct RunningCompiler {
+    server: Option<HelperProgram>,
     n_starts: usize,
 }
 
 /// An error of the compiler.
 #[derive(Debug, Clone, PartialEq, Eq)]
-struct Complaint {
+struct CompilerError {
     file: String,
     code: String,
     text: String,
@@ -158,11 +158,11 @@ impl Compiler {
         Some(answer)
     }
 
-    fn start(&self) -> Option<Server> {
+    fn start(&self) -> Option<HelperProgram> {
         let archive = self.jdk.archive(&KIT, &self.cache).ok()?;
         let mut words: Vec<&OsStr> = MACHINE.iter().map(OsStr::new).collect();
         words.extend([OsStr::new("-cp"), archive.as_os_str(), OsStr::new("idd.Checker")]);
-        Server::start(self.jdk.java()?.as_os_str(), &words, &self.cache).ok()
+        HelperProgram::start(self.jdk.java()?.as_os_str(), &words, &self.cache).ok()
     }
 }
 
@@ -178,7 +178,7 @@ pub struct JavaCheck {
     /// Archives of classes in the tree, relative to the top.
     pub archives: Vec<String>,
     /// The options of the build; of the class paths, only absolute ones are used.
-    pub options: Options,
+    pub options: CompilerOptions,
     /// A text that differs for another compiler.
     pub version: String,
     /// Whether all errors count, because an end of the change is compiled.
@@ -196,14 +196,14 @@ impl JavaCheck {
     /// Checks the tree in a worktree, as a command that prints errors and fails if there are any.
     ///
     /// If the compiler gives no answer, the check passes; that of an end of the change reaches its time limit.
-    pub fn run(&self, worktree: &Path, limit: Duration, watch: &dyn Watch) -> Ran {
+    pub fn run(&self, worktree: &Path, limit: Duration, watch: &dyn CommandWatch) -> EndedCommand {
         let begin = Instant::now();
         let is_cancelled = || begin.elapsed() >= PATIENCE && watch.is_interrupted();
         let found = self.complaints(worktree, limit.min(LIMIT), &is_cancelled);
         let is_cancelled = found.is_none() && watch.is_interrupted();
         let is_known = found.is_some();
         let mut output = String::new();
-        for Complaint { file, code, text } in found.into_iter().flatten() {
+        for CompilerError { file, code, text } in found.into_iter().flatten() {
             if self.is_vetting || COUNTED.binary_search(&&code[..]).is_ok() && self.sources.contains(&file) {
                 writeln!(output, "{file}: error: {text} [{code}]").expect("a string takes all");
             }
@@ -214,7 +214,7 @@ impl JavaCheck {
             _ => Ending::Exit(0),
         };
         let (duration, output) = (begin.elapsed(), output.into_bytes());
-        Ran { ending, duration, output, cancelled: is_cancelled, usage: Usage::default() }
+        EndedCommand { ending, duration, output, cancelled: is_cancelled, usage: Usage::default() }
     }
 
     /// This check, without the sources that an output of [`run`](Self::run) at an end of the change names.
@@ -225,7 +225,7 @@ impl JavaCheck {
         Self { sources, ..self }
     }
 
-    fn complaints(&self, top: &Path, limit: Duration, is_cancelled: &dyn Fn() -> bool) -> Option<Vec<Complaint>> {
+    fn complaints(&self, top: &Path, limit: Duration, is_cancelled: &dyn Fn() -> bool) -> Option<Vec<CompilerError>> {
         let place = |path: &String| Some(top.join(path).to_str()?.to_owned());
         let is_file = |path: &&String| fs::symlink_metadata(top.join(path)).is_ok_and(|found| found.is_file());
         let sources: Vec<String> = self.sources.iter().filter(is_file).filter_map(place).collect();
@@ -244,7 +244,7 @@ impl JavaCheck {
         options.extend(["-sourcepath".to_owned(), joined(&self.roots)]);
         options.extend(["-classpath".to_owned(), class_path.join(":")]);
         let message = [list(&options)?, list(&sources)?].concat();
-        let message = Some(message).filter(|message| message.len() <= Server::MAX_MESSAGE)?;
+        let message = Some(message).filter(|message| message.len() <= HelperProgram::MAX_MESSAGE)?;
         read(&self.compiler.ask(&message, limit, is_cancelled)?, &format!("{}/", top.to_str()?))
     }
 }
@@ -263,7 +263,7 @@ fn list(texts: &[String]) -> Option<Vec<u8>> {
 }
 
 /// Reads an answer; paths below `top` become relative to it. `None` if the compiler failed.
-fn read(answer: &[u8], top: &str) -> Option<Vec<Complaint>> {
+fn read(answer: &[u8], top: &str) -> Option<Vec<CompilerError>> {
     let (_, mut rest) = answer.split_first_chunk::<4>()?;
     let mut texts = Vec::new();
     while let Some((length, after)) = rest.split_first_chunk::<2>() {
@@ -274,7 +274,7 @@ fn read(answer: &[u8], top: &str) -> Option<Vec<Complaint>> {
     let complaint = |parts: &[String]| {
         let [file, code, text] = parts else { return None };
         let file = file.strip_prefix(top).unwrap_or(file).to_owned();
-        Some(Complaint { file, code: code.clone(), text: text.clone() })
+        Some(CompilerError { file, code: code.clone(), text: text.clone() })
     };
     texts.chunks(3).map(complaint).collect()
 }
@@ -346,7 +346,7 @@ mod tests {
     fn an_answer_is_a_list_of_errors_and_an_empty_one_is_none() {
         let texts = ["/t/src/A.java", "cant.resolve", "cannot find x"].map(str::to_owned);
         let [file, code, text] = ["src/A.java", "cant.resolve", "cannot find x"].map(str::to_owned);
-        assert_eq!(read(&list(&texts).unwrap(), "/t/"), Some(vec![Complaint { file, code, text }]));
+        assert_eq!(read(&list(&texts).unwrap(), "/t/"), Some(vec![CompilerError { file, code, text }]));
         assert_eq!(read(&list(&[]).unwrap(), "/t/"), Some(Vec::new()));
         assert_eq!(read(&[], "/t/"), None);
     }

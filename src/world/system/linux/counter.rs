@@ -12,7 +12,7 @@ use std::os::fd::FromRawFd as _;
 /// The first version of the argument of `perf_event_open`, which all later kernels take.
 #[repr(C)]
 #[derive(Clone, Copy)]
-struct Attributes {
+struct CounterAttributes {
     kind: u32,
     size: u32,
     config: u64,
@@ -42,9 +42,9 @@ const CLOSE_ON_EXEC: libc::c_ulong = 1 << 3;
 
 /// A counter for the commands that this thread starts.
 #[derive(Debug)]
-pub struct Counter(File);
+pub struct InstructionCounter(File);
 
-impl Counter {
+impl InstructionCounter {
     /// Counts instructions in user space.
     ///
     /// Errors: the processor, or the virtual machine, has no such counter (`ENOENT`, `EOPNOTSUPP`), or its use is not
@@ -55,9 +55,9 @@ impl Counter {
 
     #[expect(unsafe_code, reason = "there is no safe interface for this system call")]
     fn open(kind: u32, config: u64) -> io::Result<Self> {
-        let attributes = Attributes {
+        let attributes = CounterAttributes {
             kind,
-            size: u32::try_from(size_of::<Attributes>()).unwrap_or(0),
+            size: u32::try_from(size_of::<CounterAttributes>()).unwrap_or(0),
             config,
             sample_period: 0,
             sample_type: 0,
@@ -122,7 +122,7 @@ mod tests {
 
     /// Processor time in nanoseconds, by the same mechanism as instructions, of a command with a child.
     fn counted(line: &str) -> Option<u64> {
-        let mut counter = Counter::open(SOFTWARE, TASK_CLOCK).ok()?;
+        let mut counter = InstructionCounter::open(SOFTWARE, TASK_CLOCK).ok()?;
         let (_reader, writer) = io::pipe().unwrap();
         let words = ["/bin/sh", "-c", line].map(std::ffi::OsStr::new);
         let child = launch(&words, Path::new("/"), &[], &writer, None, None).unwrap();
@@ -144,9 +144,9 @@ mod tests {
 
     #[test]
     fn a_refusal_is_an_error_of_the_system() {
-        if let Err(error) = Counter::of_instructions() {
+        if let Err(error) = InstructionCounter::of_instructions() {
             assert!(error.raw_os_error().is_some(), "{error}");
         }
-        assert!(Counter::open(u32::MAX, 0).is_err());
+        assert!(InstructionCounter::open(u32::MAX, 0).is_err());
     }
 }

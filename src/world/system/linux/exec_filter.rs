@@ -6,7 +6,7 @@
 //! runtime refuses a preloaded library; and a directory of wrappers in `PATH` is visible to a configure script.
 //!
 //! A process can have only one such filter, so a test that installs one itself cannot be watched. Without privileges,
-//! the filter disables the rights of setuid programs; see [`Listener::takes_privileges`].
+//! the filter disables the rights of setuid programs; see [`ExecListener::takes_privileges`].
 //!
 //! Source: `seccomp(2)`, `seccomp_unotify(2)`.
 
@@ -134,7 +134,7 @@ const SIZE_OF_FD: u32 = RawFd::BITS / 8;
 const MAX_PATH: usize = 4096;
 
 /// A filter, the same for every command.
-pub(super) struct Filter {
+pub(super) struct ExecFilter {
     instructions: Vec<libc::sock_filter>,
 }
 
@@ -156,7 +156,7 @@ fn writes(flags: u64) -> bool {
     of_mode != u64::from(libc::O_RDONLY.cast_unsigned())
 }
 
-impl Filter {
+impl ExecFilter {
     /// The filter; `None` on unsupported machines.
     ///
     /// Each of the watched calls waits for an answer.
@@ -221,13 +221,13 @@ impl Filter {
     }
 }
 
-/// Installs the filter on the calling process and sends its listener through `socket`, to [`Listener::receive`]. If the
+/// Installs the filter on the calling process and sends its listener through `socket`, to [`ExecListener::receive`]. If the
 /// kernel refuses, the process continues without it.
 ///
 /// # Safety
 ///
 /// It makes only system calls, so it may be called between `vfork` and `exec`. `program` is that of a living
-/// [`Filter`].
+/// [`ExecFilter`].
 #[expect(unsafe_code, reason = "no safe interface of these system calls works without an allocation")]
 pub(super) unsafe fn install(program: *const libc::sock_fprog, socket: RawFd) {
     // SAFETY: the flags are numbers; the caller guarantees a valid program.
@@ -278,7 +278,7 @@ pub(super) unsafe fn install(program: *const libc::sock_fprog, socket: RawFd) {
 
 /// The other end of a filter: its holder permits programs to start. It must not be dropped before all processes with
 /// the filter have ended, because none of them could start a program then.
-pub(super) struct Listener {
+pub(super) struct ExecListener {
     fd: OwnedFd,
     /// Whether setuid programs run without their rights because of the filter.
     pub(super) takes_privileges: bool,
@@ -296,7 +296,7 @@ pub(super) enum WatchedCall {
 }
 
 /// A waiting process.
-pub(super) struct Request {
+pub(super) struct ExecRequest {
     id: u64,
     pub(super) pid: u32,
     pub(super) asks: Vec<AskedPath>,
@@ -310,7 +310,7 @@ pub(super) struct AskedPath {
     path: u64,
 }
 
-impl Listener {
+impl ExecListener {
     /// Waits for the listener of a process that was started with the filter.
     #[expect(unsafe_code, reason = "there is no safe interface")]
     pub(super) fn receive(socket: BorrowedFd<'_>) -> Result<Self, NoListener> {
@@ -341,7 +341,7 @@ impl Listener {
 
     /// The next waiting process; `None` if it was killed in the meantime.
     #[expect(unsafe_code, reason = "there is no safe interface")]
-    pub(super) fn next(&self) -> Option<Request> {
+    pub(super) fn next(&self) -> Option<ExecRequest> {
         // SAFETY: the kernel needs a zeroed structure, fills it in, and writes nothing else.
         let request = unsafe {
             let mut request: libc::seccomp_notif = mem::zeroed();
@@ -373,13 +373,13 @@ impl Listener {
                 vec![AskedPath { what: WatchedCall::Execute, at, path: arguments[usize::from(is_at)] }]
             }
         };
-        Some(Request { id: request.id, pid: request.pid, asks })
+        Some(ExecRequest { id: request.id, pid: request.pid, asks })
     }
 
     /// The path that the process wants to execute, as written; `None` if its memory must not be read, or it was killed
     /// in the meantime.
     #[expect(unsafe_code, reason = "there is no safe interface")]
-    pub(super) fn path(&self, request: &Request, asked: &AskedPath) -> Option<OsString> {
+    pub(super) fn path(&self, request: &ExecRequest, asked: &AskedPath) -> Option<OsString> {
         let pid = libc::pid_t::try_from(request.pid).ok()?;
         let mut path = Vec::new();
         // Memory after the end of a page may be missing.
@@ -405,7 +405,7 @@ impl Listener {
 
     /// Whether the process still waits; if not, another process may have its number now.
     #[expect(unsafe_code, reason = "there is no safe interface")]
-    fn is_waiting(&self, request: &Request) -> bool {
+    fn is_waiting(&self, request: &ExecRequest) -> bool {
         // SAFETY: the kernel reads a number.
         unsafe { libc::ioctl(self.fd.as_raw_fd(), libc::SECCOMP_IOCTL_NOTIF_ID_VALID, &raw const request.id) == 0 }
     }
@@ -413,7 +413,7 @@ impl Listener {
     /// Lets the process continue unchanged. It is no error if it was killed in the meantime.
     #[expect(unsafe_code, reason = "there is no safe interface")]
     #[expect(clippy::cast_possible_truncation, reason = "the flag is 1")]
-    pub(super) fn let_pass(&self, request: &Request) {
+    pub(super) fn let_pass(&self, request: &ExecRequest) {
         let flags = libc::SECCOMP_USER_NOTIF_FLAG_CONTINUE as u32;
         let mut response = libc::seccomp_notif_resp { id: request.id, val: 0, error: 0, flags };
         // SAFETY: the kernel reads the structure.

@@ -10,18 +10,18 @@ use std::{fs, thread};
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::net::{AddressFamily, SocketFlags, SocketType, socketpair};
 
-use crate::system::linux::exec_filter::{AskedPath, Filter, Listener, NoListener, Request, WatchedCall};
+use crate::system::linux::exec_filter::{AskedPath, ExecFilter, ExecListener, ExecRequest, NoListener, WatchedCall};
 use crate::system::observer::{Observer, WatchedCalls};
 
 /// The data with which the first process of a command starts to be watched.
-pub struct Bait {
-    pub(super) filter: Filter,
+pub struct WatchSetup {
+    pub(super) filter: ExecFilter,
     /// The socket for the listener.
     pub(super) socket: OwnedFd,
 }
 
 /// Watches one command until it is dropped. It must not be dropped before all processes of the command have ended.
-pub struct Following {
+pub struct ExecutionWatch {
     /// Closed to end the thread.
     stop: Option<OwnedFd>,
     thread: Option<JoinHandle<()>>,
@@ -30,17 +30,17 @@ pub struct Following {
 /// Prepares to watch a command; `None` if that is not possible.
 ///
 /// - `watched`: what is watched beside the programs that it executes.
-pub fn follow<O: Observer>(observer: &Arc<O>, watched: WatchedCalls) -> Option<(Following, Bait)> {
-    let filter = Filter::new(watched)?;
+pub fn follow<O: Observer>(observer: &Arc<O>, watched: WatchedCalls) -> Option<(ExecutionWatch, WatchSetup)> {
+    let filter = ExecFilter::new(watched)?;
     let (ours, socket) = socketpair(AddressFamily::UNIX, SocketType::STREAM, SocketFlags::CLOEXEC, None).ok()?;
     let (stopped, stop) = rustix::pipe::pipe_with(rustix::pipe::PipeFlags::CLOEXEC).ok()?;
     let observer = Arc::clone(observer);
     let thread = thread::Builder::new().name("executions".to_owned());
     let thread = thread.spawn(move || serve(&ours, &stopped, &*observer)).ok()?;
-    Some((Following { stop: Some(stop), thread: Some(thread) }, Bait { filter, socket }))
+    Some((ExecutionWatch { stop: Some(stop), thread: Some(thread) }, WatchSetup { filter, socket }))
 }
 
-impl Drop for Following {
+impl Drop for ExecutionWatch {
     fn drop(&mut self) {
         drop(self.stop.take());
         // It cannot panic, and if it did, nothing could be done about it.
@@ -50,7 +50,7 @@ impl Drop for Following {
 
 /// Records every program of a command, and permits it to start.
 fn serve(socket: &OwnedFd, stopped: &OwnedFd, observer: &impl Observer) {
-    let listener = match Listener::receive(socket.as_fd()) {
+    let listener = match ExecListener::receive(socket.as_fd()) {
         Ok(listener) => listener,
         Err(why) => {
             match why {
@@ -86,7 +86,7 @@ fn serve(socket: &OwnedFd, stopped: &OwnedFd, observer: &impl Observer) {
 }
 
 /// The absolute path that a process wants to execute; `None` if unknown, or below another root directory.
-fn path(listener: &Listener, request: &Request, asked: &AskedPath) -> Option<PathBuf> {
+fn path(listener: &ExecListener, request: &ExecRequest, asked: &AskedPath) -> Option<PathBuf> {
     let path = PathBuf::from(listener.path(request, asked)?);
     let of_process = PathBuf::from(format!("/proc/{}", request.pid));
     if fs::read_link(of_process.join("root")).ok()? != Path::new("/") {

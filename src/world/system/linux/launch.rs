@@ -18,7 +18,7 @@ use rustix::io::Errno;
 use rustix::process::{Pid, Signal};
 
 use crate::system::linux::exec_filter;
-use crate::system::linux::executions::Bait;
+use crate::system::linux::executions::WatchSetup;
 use crate::system::linux::mounts::Mounts;
 use crate::system::view::MountView;
 use crate::system::wait::wait;
@@ -52,7 +52,7 @@ pub fn launch(
     environment: &[(OsString, OsString)],
     output: impl AsFd,
     view: Option<&MountView>,
-    bait: Option<Bait>,
+    bait: Option<WatchSetup>,
 ) -> io::Result<Pid> {
     start(words, directory, environment, output.as_fd(), view, bait, libc::CLONE_VM)
 }
@@ -75,7 +75,7 @@ fn start(
     environment: &[(OsString, OsString)],
     output: BorrowedFd<'_>,
     view: Option<&MountView>,
-    mut bait: Option<Bait>,
+    mut bait: Option<WatchSetup>,
     flags: c_int,
 ) -> io::Result<Pid> {
     let program = words.first().ok_or(ErrorKind::InvalidInput)?;
@@ -96,7 +96,7 @@ fn start(
     let mut environment = pointers(&variables);
     let programs_of_child = pointers(&programs);
     let filter = bait.as_mut().map(|bait| (bait.filter.program(), bait.socket.as_raw_fd()));
-    let mut plan = Plan {
+    let mut plan = ChildPlan {
         filter: filter.as_ref().map_or((ptr::null(), -1), |(program, socket)| (ptr::from_ref(program), *socket)),
         programs: programs_of_child.as_ptr(),
         argv: argv.as_mut_ptr(),
@@ -143,7 +143,7 @@ fn pointers(strings: &[CString]) -> Vec<*const c_char> {
 }
 
 /// The data of the child; all of it is prepared before, because the child must not allocate.
-struct Plan<'p> {
+struct ChildPlan<'p> {
     /// The filter, null for none, and the socket for its listener.
     filter: (*const libc::sock_fprog, RawFd),
     /// The programs to try, in order; ends with a null, as the others.
@@ -167,7 +167,7 @@ struct Plan<'p> {
     unsafe_code,
     reason = "no safe interface starts a child without a copy of this process that dies with its parent"
 )]
-fn create_child(plan: &mut Plan<'_>, flags: c_int) -> io::Result<Pid> {
+fn create_child(plan: &mut ChildPlan<'_>, flags: c_int) -> io::Result<Pid> {
     let mut stack = Vec::<u128>::with_capacity(STACK_BYTES / size_of::<u128>());
     let top = stack.spare_capacity_mut().as_mut_ptr_range().end;
     // SAFETY: `plan`, all its data and the stack live until the child no longer uses this memory (if it shares it), because with
@@ -189,7 +189,7 @@ fn create_child(plan: &mut Plan<'_>, flags: c_int) -> io::Result<Pid> {
 #[expect(unsafe_code, reason = "called by the kernel on a stack of its own")]
 extern "C" fn in_child(plan: *mut c_void) -> c_int {
     // SAFETY: the caller of `clone` passed a `Plan` that nothing else uses at the same time.
-    let plan = unsafe { &mut *plan.cast::<Plan<'_>>() };
+    let plan = unsafe { &mut *plan.cast::<ChildPlan<'_>>() };
     // SAFETY: only system calls on data of the plan; nothing is allocated and no lock is taken.
     plan.failed = unsafe { become_program(plan) }.raw_os_error();
     127
@@ -197,7 +197,7 @@ extern "C" fn in_child(plan: *mut c_void) -> c_int {
 
 /// Returns only if that failed.
 #[expect(unsafe_code, reason = "what is not offered by a safe interface, or would allocate there")]
-unsafe fn become_program(plan: &mut Plan<'_>) -> Errno {
+unsafe fn become_program(plan: &mut ChildPlan<'_>) -> Errno {
     let errno = || Errno::from_io_error(&io::Error::last_os_error()).unwrap_or(Errno::INVAL);
     let mut prepare = || -> Result<(), Errno> {
         rustix::process::setsid()?;

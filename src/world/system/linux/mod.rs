@@ -18,10 +18,10 @@ mod shared_memory;
 mod space;
 mod usage;
 
-pub use counter::Counter;
+pub use counter::InstructionCounter;
 pub use descendants::{adopt_orphans, end_of};
 pub use directories::{make_pipe, open_on_same_mount, unlock_directory};
-pub use executions::{Bait, Following, follow};
+pub use executions::{ExecutionWatch, WatchSetup, follow};
 pub use launch::{launch, launch_copied};
 pub use process_table::{
     all, children, environment_value, is_there, program_of, read, time_of_ended_children, words_of,

@@ -430,7 +430,7 @@ void from_c(int n);
 /// The kind and lines of the nodes that are units, and of the tokens that they begin with.
 fn beginnings(language: &str, text: &str) -> Vec<(&'static str, Range<u32>, String)> {
     let tree = Language::named(language).unwrap().parse(text.as_bytes()).unwrap();
-    let units = tree.units().filter(|(_, class)| *class != Class::Parameter);
+    let units = tree.units().filter(|(_, class)| *class != UnitClass::Parameter);
     let shown = units.map(|(id, _)| {
         let (node, first) = (tree.node(id), tree.node(tree.tokens(id).next().unwrap()));
         assert_eq!(first.bytes.start, node.bytes.start);
@@ -452,5 +452,5 @@ fn what_a_part_declares_the_unit_around_it_declares_once() {
     let declaring = tree.nodes().iter().filter(|node| node.class.is_some() || node.declared.is_some());
     let shown: Vec<_> = declaring.map(|node| (node.kind, node.class, node.declared.is_some())).collect();
     let unit = |class| ("export_statement", Some(class), true);
-    assert_eq!(shown, [unit(Class::Definition), unit(Class::Declaration)]);
+    assert_eq!(shown, [unit(UnitClass::Definition), unit(UnitClass::Declaration)]);
 }

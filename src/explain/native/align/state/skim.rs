@@ -1,6 +1,6 @@
 //! Elements of large tables that are passed over because nothing of them can be faulty: most of a state is the same in both runs.
 
-use crate::native::align::state::{Walk, is_far};
+use crate::native::align::state::{StateWalk, is_far};
 use idd_trace::instrument::debug::{Debug, SourceType};
 use idd_trace::instrument::instruction::MetadataId;
 use idd_trace::native::memory::Octet;
@@ -17,7 +17,7 @@ pub(super) struct Skim {
     is_pointer: bool,
 }
 
-impl<'s> Walk<'s> {
+impl<'s> StateWalk<'s> {
     /// Whether elements of a row can be passed over, which begins at these addresses and has elements of `size` bytes in both runs: numbers, or pointers, in memory. None where the
     /// row is in a block whose parts have yet to be learned.
     pub(super) fn skim(

@@ -2,16 +2,16 @@
 
 use std::ops::Range;
 
-use crate::native::align::objects::{Object, Side};
+use crate::native::align::objects::{PointedObject, RunSide};
 use crate::native::align::state::is_far;
-use idd_trace::native::cell::Held;
-use idd_trace::native::frame::Frame;
+use idd_trace::native::cell::HeldCell;
+use idd_trace::native::frame::NativeFrame;
 use idd_trace::native::memory::Octet;
 use idd_trace::step::Step;
 
 /// The variables of the frames of a run, by address.
 pub(super) struct Slots<'s> {
-    side: Side<'s>,
+    side: RunSide<'s>,
     /// Begin, bytes, and whether it is in no memory.
     all: Vec<(u64, u64, bool)>,
     /// The addresses between which all of them are.
@@ -19,8 +19,8 @@ pub(super) struct Slots<'s> {
 }
 
 impl<'s> Slots<'s> {
-    pub(super) fn new(side: Side<'s>) -> Self {
-        let slots = |frame: &'s Frame| {
+    pub(super) fn new(side: RunSide<'s>) -> Self {
+        let slots = |frame: &'s NativeFrame| {
             frame.shape.slots.iter().filter_map(|slot| {
                 let begin = frame.given(slot.register).filter(|begin| *begin != 0)?;
                 Some((begin, slot.size.max(1), slot.plain.is_some()))
@@ -43,19 +43,19 @@ impl<'s> Slots<'s> {
     }
 
     /// The object at an address, and the place in it.
-    pub(super) fn object(&self, address: u64) -> Option<(Object, u64)> {
+    pub(super) fn object(&self, address: u64) -> Option<(PointedObject, u64)> {
         if let Some(block) = self.side.machine.heap.find(address) {
-            return Some((Object(block.address), address - block.address));
+            return Some((PointedObject(block.address), address - block.address));
         }
         if let Some(global) = self.side.machine.globals.find(address) {
-            return Some((Object(global.address), address - global.address));
+            return Some((PointedObject(global.address), address - global.address));
         }
         let (begin, ..) = self.find(address)?;
-        Some((Object(begin), address - begin))
+        Some((PointedObject(begin), address - begin))
     }
 
     /// What is at an address; `None` if a byte of it is not known.
-    pub(super) fn held(&self, address: u64, length: u64) -> Option<Held> {
+    pub(super) fn held(&self, address: u64, length: u64) -> Option<HeldCell> {
         match self.find(address) {
             Some((.., true)) => self.side.machine.cell(address, length),
             _ => self.side.machine.cell_in_memory(address, length),

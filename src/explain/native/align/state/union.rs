@@ -2,13 +2,13 @@
 
 use std::rc::Rc;
 
-use crate::align::way::Way;
+use crate::align::way::AccessPath;
 use crate::native::align::state::slots::Slots;
-use crate::native::align::state::{Leaf, Pair, Walk};
+use crate::native::align::state::{PartPair, StateWalk, ValuePair};
 use crate::native::unions::Union;
-use idd_trace::instrument::debug::{Compound, Debug, Member, SourceType};
+use idd_trace::instrument::debug::{Compound, Debug, SourceType, StructMember};
 
-impl<'s> Walk<'s> {
+impl<'s> StateWalk<'s> {
     /// Nothing tells which member of a union is in use. It is taken for the text that fills it if there is such a member
     /// and a word of it was written only in part; else for a row of words.
     pub(super) fn union(
@@ -18,7 +18,7 @@ impl<'s> Walk<'s> {
             (u64, Debug<'s>, &Compound),
         ),
         members: Option<&Rc<Union>>,
-        way: &Way,
+        way: &AccessPath,
         depth: u32,
     ) {
         let n_bytes = compound.bits / 8;
@@ -30,7 +30,7 @@ impl<'s> Walk<'s> {
         let same = text.zip(text.and_then(|text| other.members.iter().find(|same| same.name == text.name)));
         let types = same.and_then(|(text, same)| Some((text, text.ty?, same.ty?)));
         let Some((text, ty, other_ty)) = types else { return self.words((at, their_at), n_bytes, members, way) };
-        self.queue.push_back(Pair {
+        self.queue.push_back(PartPair {
             ours: (at, debug, ty),
             theirs: (their_at, other_debug, other_ty),
             way: way.member(&text.name),
@@ -39,7 +39,7 @@ impl<'s> Walk<'s> {
     }
 
     /// The member of a union that is a row of single bytes as long as itself.
-    fn text<'c>(&mut self, debug: Debug<'s>, compound: &'c Compound) -> Option<&'c Member> {
+    fn text<'c>(&mut self, debug: Debug<'s>, compound: &'c Compound) -> Option<&'c StructMember> {
         for member in compound.members.iter().filter(|member| member.bits == compound.bits) {
             let Some(plain) = member.ty.and_then(|ty| self.types.plain(debug, ty)) else { continue };
             if let SourceType::Array(Some(element), _) = plain.ty
@@ -52,12 +52,12 @@ impl<'s> Walk<'s> {
     }
 
     /// A row of words of which only the size is known.
-    fn words(&mut self, (at, their_at): (u64, u64), n_bytes: u64, union: Option<&Rc<Union>>, way: &Way) {
+    fn words(&mut self, (at, their_at): (u64, u64), n_bytes: u64, union: Option<&Rc<Union>>, way: &AccessPath) {
         for begin in (0..n_bytes).step_by(8) {
             let length = (n_bytes - begin).min(8);
             for (offset, length) in self.known((at + begin, their_at + begin), length) {
                 let offset = begin + offset;
-                self.leaves.push(Leaf {
+                self.leaves.push(ValuePair {
                     addresses: (at + offset, their_at + offset),
                     length,
                     is_pointer: length == 8,

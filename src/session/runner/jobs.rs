@@ -2,22 +2,22 @@
 
 use crate::failure::Failure;
 use crate::leak;
-use crate::runner::ticket::{Flight, Ticket};
+use crate::runner::job::{QueuedJob, RunningJob};
 use crate::runner::time_limit::is_of_reduction;
 use crate::runner::{Runner, RunnerError};
 use idd_base::outcome::Observation;
 use idd_hunt::drive::ProbeRunner;
 use idd_hunt::event::Phase;
-use idd_hunt::probe::{Probe, Question};
+use idd_hunt::probe::{Probe, ProbeQuestion};
 use idd_report::escape::Terminal;
 use idd_report::{Untrusted, text};
 use idd_world::cache::{ProductParts, Want};
-use idd_world::journal::{AboutRecord, Record, Segment};
-use idd_world::process::executions::Executions;
-use idd_world::process::{ProcessGroup, Watch};
-use idd_world::run::executor::{Done, Errand, KnownProducts, LOOK_AFTER, Wish};
+use idd_world::journal::{AboutRecord, JournalSegment, Record};
+use idd_world::process::executions::ExecutedPrograms;
+use idd_world::process::{CommandWatch, ProcessGroup};
+use idd_world::run::executor::{KnownProducts, LOOK_AFTER, PlaceResult, PlacedJob, Wish};
 use idd_world::run::live;
-use idd_world::run::sandbox::{Job, Precheck, Rebuild};
+use idd_world::run::sandbox::{Precheck, ProbeJob, Rebuild};
 use std::mem;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -29,11 +29,11 @@ impl Runner<'_> {
     /// Starts these tickets, first ones first, and ends other probes if their workers are needed.
     ///
     /// Returns whether the hunt goes on: a probe is running, or nothing was requested.
-    pub(super) fn direct(&mut self, tickets: &[Ticket]) -> Result<bool, RunnerError> {
-        let tickets: Vec<(Ticket, bool)> =
+    pub(super) fn schedule(&mut self, tickets: &[QueuedJob]) -> Result<bool, RunnerError> {
+        let tickets: Vec<(QueuedJob, bool)> =
             tickets.iter().take(self.width()).map(|ticket| (*ticket, self.wants_clean(&ticket.probe))).collect();
-        let is_wanted = |flight: &Flight| tickets.contains(&(flight.ticket, flight.is_clean));
-        let is_under_way = |session: &Self, ticket: &(Ticket, bool)| {
+        let is_wanted = |flight: &RunningJob| tickets.contains(&(flight.ticket, flight.is_clean));
+        let is_under_way = |session: &Self, ticket: &(QueuedJob, bool)| {
             session.flights.iter().any(|flight| (flight.ticket, flight.is_clean) == *ticket && !flight.is_leaving())
         };
         for ticket in &tickets {
@@ -44,7 +44,7 @@ impl Runner<'_> {
                 break;
             }
             let probe = ticket.0.probe;
-            let is_reference = probe.question == Question::Reference;
+            let is_reference = probe.question == ProbeQuestion::Reference;
             let wish = Wish {
                 tree: probe.tree,
                 is_reference,
@@ -52,7 +52,7 @@ impl Runner<'_> {
                 width: self.width(),
             };
             let Some(place) = self.executor.reserve(wish)? else {
-                self.call_back(|flight| !is_wanted(flight));
+                self.cancel(|flight| !is_wanted(flight));
                 break;
             };
             self.start(place, *ticket)?;
@@ -79,7 +79,7 @@ impl Runner<'_> {
         is_full || self.stops().is_some()
     }
 
-    fn start(&mut self, place: usize, (ticket, is_clean): (Ticket, bool)) -> Result<(), RunnerError> {
+    fn start(&mut self, place: usize, (ticket, is_clean): (QueuedJob, bool)) -> Result<(), RunnerError> {
         let sequence = self.next_sequence;
         self.next_sequence += 1;
         let worktree = self.executor.directory(place).map(Path::to_owned).unwrap_or_default();
@@ -90,7 +90,7 @@ impl Runner<'_> {
         let vetting = self.vetting.clone().map(Precheck::Java);
         let limits = self.limits_of(&ticket);
         self.say_if_again(&ticket)?;
-        let job = Job {
+        let job = ProbeJob {
             tree: ticket.probe.tree,
             artifact_of: ticket.probe.is_fetched.then_some(ticket.probe.revision),
             revision: Some(self.head_of(&ticket.probe)),
@@ -116,23 +116,24 @@ impl Runner<'_> {
             reader: self.reader.clone(),
         };
         let known = self.known_products(&ticket.probe);
-        self.executor.start(place, Errand { job, commands: Arc::clone(&self.commands), watch: Box::new(watch), known });
+        self.executor
+            .start(place, PlacedJob { job, commands: Arc::clone(&self.commands), watch: Box::new(watch), known });
         let has_build = self.commands.build.is_some();
         self.talk.running(&ticket.probe, if has_build { limits.build.max(limits.test) } else { limits.test });
         let begin = Instant::now();
-        let flight = Flight { ticket, is_clean, sequence, refusal_key, place, is_called_back, begin, n_said: 0 };
+        let flight = RunningJob { ticket, is_clean, sequence, refusal_key, place, is_called_back, begin, n_said: 0 };
         self.flights.push(flight);
         Ok(())
     }
 
     /// Whether the result of an earlier run elsewhere may answer: not if the run is to confirm another one.
-    fn may_share(&self, ticket: &Ticket) -> bool {
+    fn may_share(&self, ticket: &QueuedJob) -> bool {
         let is_first = ticket.nth == 0 && ticket.probe.phase != Phase::Reproduce && !ticket.probe.is_claim;
         is_first && !self.is_clean && !self.plan.order.effort.no_cache
     }
 
-    /// Makes the running probes that `is_unwanted` selects end soon; each must still [`land`](Self::land).
-    pub(super) fn call_back(&mut self, is_unwanted: impl Fn(&Flight) -> bool) {
+    /// Makes the running probes that `is_unwanted` selects end soon; each must still [`collect`](Self::collect).
+    pub(super) fn cancel(&mut self, is_unwanted: impl Fn(&RunningJob) -> bool) {
         for flight in self.flights.iter().filter(|flight| is_unwanted(flight)) {
             flight.is_called_back.store(true, Ordering::Relaxed);
         }
@@ -141,8 +142,8 @@ impl Runner<'_> {
     /// Waits until one worker has finished, and records its observation; `None` if it was interrupted or ended.
     ///
     /// At least one must be running.
-    pub(super) fn land(&mut self) -> Result<Option<(Ticket, Observation)>, RunnerError> {
-        let Done { place, result } = self.wait();
+    pub(super) fn collect(&mut self) -> Result<Option<(QueuedJob, Observation)>, RunnerError> {
+        let PlaceResult { place, result } = self.wait();
         let index = self.flights.iter().position(|flight| flight.place == place);
         let flight = self.flights.swap_remove(index.expect("every probe under way has a flight"));
         self.look_after_the_user(flight.ticket.probe.tree);
@@ -155,7 +156,7 @@ impl Runner<'_> {
     }
 
     /// Waits until a probe is done. While the failure is reproduced, it says what a long run has printed last.
-    fn wait(&mut self) -> Done {
+    fn wait(&mut self) -> PlaceResult {
         loop {
             if let Some(done) = self.executor.poll(LOOK_AFTER) {
                 return done;
@@ -188,10 +189,10 @@ impl Runner<'_> {
     }
 
     /// Ends all probes, and waits for them.
-    pub fn land_all(&mut self) -> Result<(), RunnerError> {
-        self.call_back(|_| true);
+    pub fn collect_all(&mut self) -> Result<(), RunnerError> {
+        self.cancel(|_| true);
         while !self.flights.is_empty() {
-            self.land()?;
+            self.collect()?;
         }
         Ok(())
     }
@@ -217,17 +218,17 @@ struct Journalled {
     sequence: u64,
     /// The checkout; `None` on another machine.
     directory: Option<PathBuf>,
-    executions: Option<Arc<Executions>>,
+    executions: Option<Arc<ExecutedPrograms>>,
     watches_files: bool,
-    segment: Arc<Mutex<Segment>>,
+    segment: Arc<Mutex<JournalSegment>>,
     /// The interrupt of the user, and that of this probe alone.
     interrupts: [Arc<AtomicBool>; 2],
-    /// See [`Start::reader`](super::Start::reader).
+    /// See [`RunnerStart::reader`](super::RunnerStart::reader).
     reader: Thread,
 }
 
-impl Watch for Journalled {
-    fn executions(&self) -> Option<Arc<Executions>> {
+impl CommandWatch for Journalled {
+    fn executions(&self) -> Option<Arc<ExecutedPrograms>> {
         self.executions.clone()
     }
 
@@ -252,7 +253,7 @@ impl Watch for Journalled {
 
     fn is_interrupted(&self) -> bool {
         // It is run again, without being watched.
-        let ends = |executions: &Arc<Executions>| executions.is_harmful() || executions.is_leaking();
+        let ends = |executions: &Arc<ExecutedPrograms>| executions.is_harmful() || executions.is_leaking();
         let is_ended = self.executions.as_ref().is_some_and(ends);
         is_ended || self.interrupts.iter().any(|interrupt| interrupt.load(Ordering::Relaxed))
     }

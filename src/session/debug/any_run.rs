@@ -3,33 +3,33 @@
 use crate::expression::condition::Condition;
 use crate::expression::states::States as _;
 use crate::recorded;
-use idd_explain::comparison::Compared;
-use idd_explain::facts::Facts;
-use idd_explain::java::named::Named;
+use idd_explain::comparison::ComparedRun;
+use idd_explain::facts::StepFacts;
+use idd_explain::java::object_names::JavaNames;
 use idd_explain::statements::Statements;
 use idd_explain::{java, native};
 use idd_trace::TraceError;
 use idd_trace::dependence::Dependences;
 use idd_trace::execution::Execution;
 use idd_trace::java::outline;
-use idd_trace::native::run::Reader;
+use idd_trace::native::run::RunReader;
 use idd_trace::native::search;
 use idd_trace::run::Run;
 use idd_trace::step::Step;
-use idd_trace::walk::{Sought, Time};
+use idd_trace::walk::{SearchOutcome, TimeDirection};
 use std::sync::Arc;
 
 /// A run with what was taken down of it.
 pub enum Walked {
     /// Of a C program.
-    Native(Box<native::recorded::Recorded>),
+    Native(Box<native::recorded::NativeRecorded>),
     /// Of a Java program.
-    Java(Box<java::recorded::Recorded>),
+    Java(Box<java::recorded::JavaRecorded>),
 }
 
 /// What is searched for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Wanted<'w> {
+pub enum SearchTarget<'w> {
     /// A write of a value that the step where the search begins reads or writes: its name, its address, and how many bytes.
     Write(&'w str, (u64, u64)),
     /// A text in the name of a called function, in `name = value` of what is written, or in a call of a function that is not
@@ -37,14 +37,14 @@ pub enum Wanted<'w> {
     Text(&'w str),
 }
 
-impl From<native::recorded::Recorded> for Walked {
-    fn from(recorded: native::recorded::Recorded) -> Self {
+impl From<native::recorded::NativeRecorded> for Walked {
+    fn from(recorded: native::recorded::NativeRecorded) -> Self {
         Self::Native(Box::new(recorded))
     }
 }
 
-impl From<java::recorded::Recorded> for Walked {
-    fn from(recorded: java::recorded::Recorded) -> Self {
+impl From<java::recorded::JavaRecorded> for Walked {
+    fn from(recorded: java::recorded::JavaRecorded) -> Self {
         Self::Java(Box::new(recorded))
     }
 }
@@ -54,25 +54,25 @@ impl From<java::recorded::Recorded> for Walked {
 const NEAR: f64 = 20.0;
 
 /// See [`Walked::near`].
-pub fn near(run: &recorded::Run) -> f64 {
+pub fn near(run: &recorded::ProcessRun) -> f64 {
     match run {
-        recorded::Run::Native(_) => 1.0,
-        recorded::Run::Java(_) => NEAR,
+        recorded::ProcessRun::Native(_) => 1.0,
+        recorded::ProcessRun::Java(_) => NEAR,
     }
 }
 
 /// Where the steps of a run stand, and their statements.
 ///
 /// Cost: one pass over the run.
-pub fn outline(run: &mut recorded::Run) -> Result<(Run, Statements), TraceError> {
+pub fn outline(run: &mut recorded::ProcessRun) -> Result<(Run, Statements), TraceError> {
     match run {
-        recorded::Run::Native(player) => {
-            let mut read = (Reader::outline(), Statements::new());
+        recorded::ProcessRun::Native(player) => {
+            let mut read = (RunReader::outline(), Statements::new());
             player.replay(&mut read)?;
             Ok((read.0.end(&player.machine), read.1))
         }
-        recorded::Run::Java(player) => {
-            let mut read = (outline::Reader::new(), Statements::new());
+        recorded::ProcessRun::Java(player) => {
+            let mut read = (outline::JavaOutlineReader::new(), Statements::new());
             player.replay(&mut read)?;
             Ok((read.0.end(), read.1))
         }
@@ -83,7 +83,7 @@ pub fn outline(run: &mut recorded::Run) -> Result<(Run, Statements), TraceError>
 /// suspicious as what made the value.
 ///
 /// Cost: one pass over the run.
-pub fn graph(run: &mut recorded::Run, output: (Step, Step)) -> Result<Dependences, TraceError> {
+pub fn graph(run: &mut recorded::ProcessRun, output: (Step, Step)) -> Result<Dependences, TraceError> {
     Ok(run.execution().relevant_dependences(output)?.0)
 }
 
@@ -91,15 +91,19 @@ impl Walked {
     /// A run, and its outline.
     ///
     /// - `named`: what objects of Java are called, if the run is compared with another one.
-    pub fn new(run: recorded::Run, outline: Run, named: Option<Named>) -> Self {
+    pub fn new(run: recorded::ProcessRun, outline: Run, named: Option<JavaNames>) -> Self {
         match run {
-            recorded::Run::Native(player) => native::recorded::Recorded { player: *player, run: outline }.into(),
-            recorded::Run::Java(player) => java::recorded::Recorded { player: *player, run: outline, named }.into(),
+            recorded::ProcessRun::Native(player) => {
+                native::recorded::NativeRecorded { player: *player, run: outline }.into()
+            }
+            recorded::ProcessRun::Java(player) => {
+                java::recorded::JavaRecorded { player: *player, run: outline, named }.into()
+            }
         }
     }
 
     /// The run, to compare it with another one in the same language.
-    pub fn compared(&mut self) -> &mut dyn Compared {
+    pub fn compared(&mut self) -> &mut dyn ComparedRun {
         match self {
             Self::Native(recorded) => &mut **recorded,
             Self::Java(recorded) => &mut **recorded,
@@ -148,7 +152,7 @@ impl Walked {
     /// What is known of a line; `None` if there is no such step.
     ///
     /// - `members`: its steps, ascending.
-    pub fn facts(&mut self, members: &[Step]) -> Result<Option<Facts>, TraceError> {
+    pub fn facts(&mut self, members: &[Step]) -> Result<Option<StepFacts>, TraceError> {
         self.compared().facts(members)
     }
 
@@ -158,27 +162,27 @@ impl Walked {
     /// - `is_stopped`: is given the step that the search has come to; asked often.
     pub fn search(
         &mut self,
-        wanted: Wanted<'_>,
-        at: (Step, Time),
+        wanted: SearchTarget<'_>,
+        at: (Step, TimeDirection),
         shown: &dyn Fn(Step) -> Step,
         is_stopped: &mut dyn FnMut(Step) -> bool,
-    ) -> Result<Sought, TraceError> {
+    ) -> Result<SearchOutcome, TraceError> {
         match self {
             Self::Native(recorded) => {
                 let player = &mut recorded.player;
                 let wanted = match wanted {
-                    Wanted::Text(text) => search::Wanted::Text(text.to_owned()),
-                    Wanted::Write(_, (address, size)) => {
+                    SearchTarget::Text(text) => search::NativeTarget::Text(text.to_owned()),
+                    SearchTarget::Write(_, (address, size)) => {
                         let owner = search::owner_at(player, at.0, (address, size))?;
-                        search::Wanted::Write(address, size, owner)
+                        search::NativeTarget::Write(address, size, owner)
                     }
                 };
                 search::search(player, &wanted, at, shown, is_stopped)
             }
             Self::Java(recorded) => {
                 let wanted = match wanted {
-                    Wanted::Text(text) => java::search::Wanted::Text(text),
-                    Wanted::Write(name, _) => java::search::Wanted::Write(name),
+                    SearchTarget::Text(text) => java::search::JavaTarget::Text(text),
+                    SearchTarget::Write(name, _) => java::search::JavaTarget::Write(name),
                 };
                 java::search::search(&mut recorded.player, wanted, at, shown, is_stopped)
             }
@@ -206,7 +210,7 @@ impl Walked {
     }
 
     /// Of the values that a step uses, those that a condition names: their indices, ascending.
-    pub fn named(&mut self, condition: &Condition, step: Step, facts: &Facts) -> Result<Vec<usize>, TraceError> {
+    pub fn named(&mut self, condition: &Condition, step: Step, facts: &StepFacts) -> Result<Vec<usize>, TraceError> {
         let named = condition.subject().named();
         let mut texts: Vec<String> = named.iter().filter_map(|named| named.written()).collect();
         match self {

@@ -4,7 +4,7 @@ use idd_base::outcome::{Observation, Outcome};
 use idd_base::revision::CommitId;
 use idd_hunt::history::History;
 use idd_hunt::probe::Probe;
-use idd_hunt::{Again, Board};
+use idd_hunt::{Again, EngineState};
 use idd_world::run::alike;
 use idd_world::run::classify::{Criteria, other_line};
 use std::collections::{BTreeMap, BTreeSet};
@@ -38,7 +38,7 @@ impl UnlikeLines {
     /// all older ones, and need a repair.
     ///
     /// - `hunted`: the line of the hunted failure, or its pattern.
-    pub(super) fn widened(&self, hunted: &str, board: &Board, history: &History) -> Option<Again> {
+    pub(super) fn widened(&self, hunted: &str, board: &EngineState, history: &History) -> Option<Again> {
         let different: BTreeSet<&String> = self.lines.values().collect();
         let (mut pattern, mut n_forms) = (hunted.to_owned(), 0);
         for line in &different {

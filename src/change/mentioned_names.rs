@@ -5,14 +5,14 @@ use std::collections::BTreeSet;
 
 /// The names of a text.
 #[derive(Debug, Default)]
-pub(super) struct Named<'text> {
+pub(super) struct TextNames<'text> {
     /// Every name.
     pub(super) all: BTreeSet<&'text [u8]>,
     /// The names that are assigned to.
     pub(super) assigned: BTreeSet<&'text [u8]>,
 }
 
-impl<'text> Named<'text> {
+impl<'text> TextNames<'text> {
     /// Reads a text. Text in quotes does not count, nor does the rest of a line after an unclosed quote. Comments
     /// count.
     ///
@@ -103,7 +103,7 @@ mod tests {
 
     #[track_caller]
     fn check(text: &str, all: &[&str], assigned: &[&str]) {
-        let named = Named::of(text.as_bytes());
+        let named = TextNames::of(text.as_bytes());
         let shown = |names: &BTreeSet<&[u8]>| {
             names.iter().map(|name| String::from_utf8_lossy(name).into_owned()).collect::<Vec<_>>()
         };

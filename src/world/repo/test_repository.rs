@@ -11,12 +11,12 @@ use crate::repo::{Repository, private};
 use idd_base::revision::{CommitId, TreeId};
 
 /// A repository in a directory of its own, whose working tree is empty.
-pub struct Written {
+pub struct WrittenRepository {
     _directory: TempDir,
     location: Location,
 }
 
-impl Written {
+impl WrittenRepository {
     /// Makes one without commits.
     pub fn create() -> Self {
         let directory = tempfile::tempdir().unwrap();

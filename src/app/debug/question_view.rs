@@ -1,10 +1,10 @@
 //! What is shown of a question in the panes.
 
-use crate::debug::text::{Line, does, presumed, safe, short, titled};
-use crate::debug::tree::Row;
-use idd_session::debug::Question;
-use idd_session::debug::calls::Calls;
-use idd_session::debug::reply::{Item, items};
+use crate::debug::text::{IndentedLine, does, presumed, safe, short, titled};
+use crate::debug::tree::TreeRow;
+use idd_session::debug::StepQuestion;
+use idd_session::debug::calls::CallIndex;
+use idd_session::debug::reply::{AnsweredItem, items};
 use idd_trace::native::detail::MAX_TEXT;
 use idd_trace::step::Step;
 
@@ -16,7 +16,7 @@ const MAX_MAKERS: usize = 20;
 
 /// A value that the step uses or gives. All texts are safe to print.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Value {
+pub struct ShownValue {
     /// Its name.
     pub name: String,
     /// Its value, cut if it is long.
@@ -33,7 +33,7 @@ pub struct Value {
 
 /// What is shown of a question. All texts are safe to print.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Shown {
+pub struct ShownQuestion {
     /// `3. step 12, a.c:9, in main`.
     pub title: String,
     /// Why it is asked.
@@ -45,20 +45,20 @@ pub struct Shown {
     /// The line of the step.
     pub line: u32,
     /// The values that it uses, then those that it gives.
-    pub values: Vec<Value>,
+    pub values: Vec<ShownValue>,
     /// What it calls and decides.
     pub does: Vec<String>,
     /// The calls and loops, with what is in those that were opened; empty until the tree is opened.
-    pub tree: Vec<Row>,
+    pub tree: Vec<TreeRow>,
     /// The calls and loops around the step and around what was judged.
-    pub near: Vec<Row>,
+    pub near: Vec<TreeRow>,
     /// The answers so far, the last one last.
     pub path: Vec<String>,
 }
 
-impl Shown {
+impl ShownQuestion {
     /// Of a question; the calls and loops and the answers are added by the caller.
-    pub fn new(question: &Question<'_>, line: &mut Line<'_>) -> Self {
+    pub fn new(question: &StepQuestion<'_>, line: &mut IndentedLine<'_>) -> Self {
         let detail = &question.facts.detail;
         let place = detail.standing.place.as_ref();
         let mut source = Vec::new();
@@ -87,7 +87,7 @@ impl Shown {
     }
 }
 
-fn values(question: &Question<'_>, items: &[Item], line: &mut Line<'_>) -> Vec<Value> {
+fn values(question: &StepQuestion<'_>, items: &[AnsweredItem], line: &mut IndentedLine<'_>) -> Vec<ShownValue> {
     let facts = question.facts;
     let used = facts.used.iter().map(|used| (used.value.as_ref(), Some(used)));
     let given = facts.detail.writes.iter().map(|write| (write.named.value.as_ref(), None));
@@ -115,7 +115,7 @@ fn values(question: &Question<'_>, items: &[Item], line: &mut Line<'_>) -> Vec<V
         if !item.is_used {
             from.push(format!("step {}: this one", facts.detail.standing.step.0));
         }
-        Value {
+        ShownValue {
             name: short(&item.name),
             text: format!(
                 "{}{}{about}",
@@ -132,7 +132,7 @@ fn values(question: &Question<'_>, items: &[Item], line: &mut Line<'_>) -> Vec<V
 }
 
 /// `step 30, a.c:9, in main`, and its source.
-fn named(calls: Calls<'_>, step: Step, line: &mut Line<'_>) -> Vec<String> {
+fn named(calls: CallIndex<'_>, step: Step, line: &mut IndentedLine<'_>) -> Vec<String> {
     let place = calls.place(step);
     let at = place.map(|place| format!(", {}:{}", safe(&place.file), place.line)).unwrap_or_default();
     let mut lines = vec![format!("step {}{at}, in {}", step.0, safe(calls.function(step)))];

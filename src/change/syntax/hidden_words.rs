@@ -27,7 +27,7 @@ pub struct Unseen {
 }
 
 /// A text without its hidden words, and their ranges: ascending, not adjacent, each within one line.
-pub type Hidden<'a> = (Cow<'a, [u8]>, Vec<Range<usize>>);
+pub type UnseenText<'a> = (Cow<'a, [u8]>, Vec<Range<usize>>);
 
 impl Unseen {
     /// Compiles the patterns. Each is searched line by line (`^` and `$`), after the previous match.
@@ -43,7 +43,7 @@ impl Unseen {
     /// - `is_keyword`: the keywords of the language, which are never hidden.
     ///
     /// Cost: linear for each pattern; a pattern searches the text that earlier patterns have left.
-    pub fn hide<'a>(&self, text: &'a [u8], is_keyword: impl Fn(&[u8]) -> bool) -> Hidden<'a> {
+    pub fn hide<'a>(&self, text: &'a [u8], is_keyword: impl Fn(&[u8]) -> bool) -> UnseenText<'a> {
         let mut shown = Cow::Borrowed(text);
         let mut hidden = Vec::new();
         for pattern in &self.patterns {

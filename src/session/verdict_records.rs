@@ -14,18 +14,18 @@ use idd_base::revision::{CommitId, TreeId};
 use idd_hunt::event::Event;
 use idd_hunt::history::History;
 use idd_hunt::probe::Probe;
-use idd_world::journal::{Record, Segment};
-use idd_world::process::Words;
+use idd_world::journal::{JournalSegment, Record};
+use idd_world::process::CommandWords;
 use idd_world::repo::locate::Location;
-use idd_world::repo::store::{Held, TreeStore};
+use idd_world::repo::store::{HeldFiles, TreeStore};
 use idd_world::repo::{Repository, graph, private};
 use idd_world::run::classify::printed_trouble;
-use idd_world::run::sandbox::{Commands, Job, Sandbox};
+use idd_world::run::sandbox::{Commands, ProbeJob, Sandbox};
 use std::collections::HashMap;
 
 /// Where the hunt takes place.
 #[derive(Clone, Copy)]
-pub struct Scene<'s> {
+pub struct HuntScene<'s> {
     /// The plan.
     pub plan: &'s Plan,
     /// The repository.
@@ -36,7 +36,7 @@ pub struct Scene<'s> {
     pub user: &'s Repository,
 }
 
-impl Scene<'_> {
+impl HuntScene<'_> {
     /// Prepares the private repository, and reads the history before the revisions of the plan.
     pub fn read(&self) -> Result<(History, TreeStore), Failure> {
         let Self { plan, location, user, .. } = *self;
@@ -63,13 +63,13 @@ impl Scene<'_> {
 fn store(plan: &Plan, location: &Location) -> Result<TreeStore, Failure> {
     let open = || private::open(&private::private_directory(&location.idd_directory())).map_err(Failure::from);
     let pathspecs = plan.order.history.path.iter().map(|path| path.to_string_lossy().into_owned()).collect();
-    let bare = TreeStore::new(open()?, Held::default(), Vec::new())?;
+    let bare = TreeStore::new(open()?, HeldFiles::default(), Vec::new())?;
     let held = plan.held(&Adjustments::default(), &bare)?;
     Ok(TreeStore::new(open()?, held, pathspecs)?.with_divisions(plan.divisions.clone()))
 }
 
 /// A verdict of the journal.
-pub struct Judged {
+pub struct JournalVerdict {
     /// The tree.
     pub tree: TreeId,
     /// Its revision.
@@ -84,7 +84,7 @@ pub struct Judged {
     pub is_named: bool,
 }
 
-impl Judged {
+impl JournalVerdict {
     /// Its record.
     pub fn record(&self) -> Record {
         let outcome = match self.outcome {
@@ -132,9 +132,9 @@ pub struct Verdicts {
     /// By tree, with the ends that count as given.
     pub known: HashMap<TreeId, Outcome>,
     /// Those of the journal.
-    pub judged: Vec<Judged>,
+    pub judged: Vec<JournalVerdict>,
     /// The journal.
-    pub segment: Segment,
+    pub segment: JournalSegment,
     /// The length of the history.
     pub n_revisions: usize,
 }
@@ -147,7 +147,7 @@ impl Verdicts {
         if !probe.question.is_of_test() {
             return Some(Outcome::Pass);
         }
-        let is_skipped = |judged: &Judged| {
+        let is_skipped = |judged: &JournalVerdict| {
             let is_skip = judged.outcome == Outcome::Unresolved(Reason::Skip);
             judged.revision == probe.revision && is_skip && !judged.is_of_build
         };
@@ -158,7 +158,7 @@ impl Verdicts {
     }
 
     /// Records a verdict.
-    pub fn add(&mut self, new: Judged) -> Result<(), Failure> {
+    pub fn add(&mut self, new: JournalVerdict) -> Result<(), Failure> {
         self.segment.append_durable(&new.record())?;
         self.known.insert(new.tree, new.outcome);
         self.judged.push(new);
@@ -183,8 +183,8 @@ pub enum Built {
 }
 
 /// The job of writing and building a tree.
-pub fn job(plan: &Plan, tree: TreeId) -> Job {
-    Job::fresh(tree, plan.order.test.timeout.unwrap_or(FIRST_LIMIT))
+pub fn job(plan: &Plan, tree: TreeId) -> ProbeJob {
+    ProbeJob::fresh(tree, plan.order.test.timeout.unwrap_or(FIRST_LIMIT))
 }
 
 /// Writes a tree into a checkout and builds it. `None` if it was interrupted.
@@ -194,7 +194,7 @@ pub fn build(
     sandbox: &mut Sandbox,
     interrupt: &mut Interrupt,
 ) -> Result<Option<Built>, Failure> {
-    let commands = Commands { test: Words::Shell(":".into()), artifacts: Vec::new(), ..plan.commands.clone() };
+    let commands = Commands { test: CommandWords::Shell(":".into()), artifacts: Vec::new(), ..plan.commands.clone() };
     let Some(seen) = sandbox.observe(&job(plan, tree), &commands, interrupt)? else { return Ok(None) };
     if seen.stage == Stage::Build {
         let why = printed_trouble(&seen).unwrap_or_else(|| seen.ending.to_string());

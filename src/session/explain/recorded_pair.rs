@@ -1,8 +1,8 @@
 //! Both runs of a pair as recordings, for whoever only looks at them.
 
 use crate::context::Context;
-use crate::debug::passing::Passing;
-use crate::debug::walked::Walked;
+use crate::debug::any_run::Walked;
+use crate::debug::passing::PassingRun;
 use crate::explain::finding::{no_difference, rename};
 use crate::explain::model::{Desk, Explainer, LONGER, Pair, ending_of};
 use crate::explain::{change, with_explainer};
@@ -12,23 +12,23 @@ use crate::talk::Talk;
 use idd_base::outcome;
 use idd_explain::align::Alignment;
 use idd_explain::java;
-use idd_explain::java::taken::Taken;
-use idd_explain::native::recorded::Recorded;
-use idd_trace::java::player::Player;
+use idd_explain::java::comparable_run::TakenRun;
+use idd_explain::native::recorded::NativeRecorded;
+use idd_trace::java::player::JavaPlayer;
 use idd_trace::run::Run;
 use idd_trace::step::Step;
 use idd_world::repo::locate::Location;
 
 /// Both runs.
-pub struct Both {
+pub struct PairedRuns {
     /// The failing run.
     pub failing: Walked,
     /// The run of the reference.
-    pub passing: Passing,
+    pub passing: PassingRun,
     /// The step of the first difference that can be seen from outside.
     pub failure: Step,
     /// The lines of the failing version that the change touches.
-    pub changed: change::Lines,
+    pub changed: change::LinesByPath,
     /// The versions.
     pub pair: Pair,
 }
@@ -39,7 +39,7 @@ pub fn with_both<T>(
     location: &Location,
     context: &Context,
     talk: &mut dyn Talk,
-    look: impl FnOnce(Both, &mut dyn Talk) -> Result<T, Failure>,
+    look: impl FnOnce(PairedRuns, &mut dyn Talk) -> Result<T, Failure>,
 ) -> Result<T, Failure> {
     with_explainer(order, location, context, talk, |explainer, (pair, changed), desk| {
         let both = explainer.both(pair, changed, desk)?;
@@ -48,16 +48,16 @@ pub fn with_both<T>(
 }
 
 impl Explainer<'_> {
-    fn both(&self, pair: Pair, changed: change::Lines, desk: &mut Desk<'_>) -> Result<Both, Failure> {
+    fn both(&self, pair: Pair, changed: change::LinesByPath, desk: &mut Desk<'_>) -> Result<PairedRuns, Failure> {
         if let Some((bad, good)) = self.java_sides(&pair, desk)? {
             let (runs, wrong, _) = self.java_runs(&bad, &good)?;
-            let run = |(player, taken): (Player, Taken)| {
+            let run = |(player, taken): (JavaPlayer, TakenRun)| {
                 let (run, named) = taken.into_named();
-                Walked::from(java::recorded::Recorded { player, run, named: Some(named) })
+                Walked::from(java::recorded::JavaRecorded { player, run, named: Some(named) })
             };
             let (failing, reference) = (run(runs.failing), run(runs.reference));
-            let passing = Passing { run: reference, alignment: runs.alignment };
-            return Ok(Both { failing, passing, failure: wrong.step, changed, pair });
+            let passing = PassingRun { run: reference, alignment: runs.alignment };
+            return Ok(PairedRuns { failing, passing, failure: wrong.step, changed, pair });
         }
         let good = self.passing(&pair, desk)?;
         desk.talk.say("Building and running the failing version.");
@@ -76,9 +76,9 @@ impl Explainer<'_> {
         let other = Run::read(&mut reference)?;
         let alignment = Alignment::new(&run, &other);
         let failure =
-            idd_explain::failure::Failure::find(&run, &other, &alignment, endings).ok_or_else(no_difference)?;
-        let failing = Recorded { player: failing, run }.into();
-        let passing = Passing { run: Recorded { player: reference, run: other }.into(), alignment };
-        Ok(Both { failing, passing, failure: failure.step, changed, pair })
+            idd_explain::failure::RunFailure::find(&run, &other, &alignment, endings).ok_or_else(no_difference)?;
+        let failing = NativeRecorded { player: failing, run }.into();
+        let passing = PassingRun { run: NativeRecorded { player: reference, run: other }.into(), alignment };
+        Ok(PairedRuns { failing, passing, failure: failure.step, changed, pair })
     }
 }

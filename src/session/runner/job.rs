@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 /// A probe with its place in the journal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Ticket {
+pub(super) struct QueuedJob {
     pub(super) probe: Probe,
     pub(super) key: Key,
     /// The number of this run of the probe, if several are needed.
@@ -23,7 +23,7 @@ pub const FAR_RUNS: [u32; 2] = [1, 4];
 /// The number of a run that repeats one which was cut is so much greater.
 pub const AGAIN: u32 = 1 << 24;
 
-impl Ticket {
+impl QueuedJob {
     /// The run that repeats this one.
     pub(super) fn again(self) -> Self {
         Self { nth: self.nth | AGAIN, ..self }
@@ -47,8 +47,8 @@ impl Ticket {
 
 /// A running probe.
 #[derive(Debug)]
-pub(super) struct Flight {
-    pub(super) ticket: Ticket,
+pub(super) struct RunningJob {
+    pub(super) ticket: QueuedJob,
     pub(super) is_clean: bool,
     pub(super) sequence: u64,
     /// The key of a rejection by the precheck, if the probe has one.
@@ -61,7 +61,7 @@ pub(super) struct Flight {
     pub(super) n_said: u32,
 }
 
-impl Flight {
+impl RunningJob {
     pub(super) fn is_leaving(&self) -> bool {
         self.is_called_back.load(Ordering::Relaxed)
     }
@@ -69,7 +69,7 @@ impl Flight {
 
 /// The known facts about one probe.
 #[derive(Debug, Default)]
-pub(super) struct Seen {
+pub(super) struct ProbeFacts {
     pub(super) outcome: Option<Outcome>,
     pub(super) is_tampered: bool,
     /// The time limit that some run has reached.
@@ -83,7 +83,7 @@ pub(super) struct Seen {
     pub(super) place: Option<String>,
 }
 
-impl Seen {
+impl ProbeFacts {
     pub(super) fn take_in(&mut self, observation: &Observation, seen: Outcome) {
         self.place.clone_from(&observation.place);
         if matches!(observation.ending, Ending::NotRun(Reason::Object | Reason::Submodule)) {
@@ -99,11 +99,11 @@ impl Seen {
 }
 
 /// The known state of a probe.
-pub(super) enum State {
+pub(super) enum ProbeState {
     /// Its outcome is known.
-    Known(Seen),
+    Known(ProbeFacts),
     /// Its runs disagree, and the hunt uses single runs as verdicts.
     Disagreeing,
     /// This run is missing.
-    Missing(Ticket),
+    Missing(QueuedJob),
 }

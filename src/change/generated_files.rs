@@ -5,12 +5,12 @@ use std::collections::BTreeMap;
 use crate::file::FilePair;
 
 /// A generated file, and those of its sources that changed too; by index. The list is not empty.
-pub(super) type Written = (usize, Vec<usize>);
+pub(super) type TiedFile = (usize, Vec<usize>);
 
 /// Finds the changed sources of generated files.
 ///
 /// - `written_from`: files with the paths of their possible sources; paths that did not change are ignored.
-pub(super) fn written(files: &[FilePair], written_from: &[(usize, Vec<Vec<u8>>)]) -> Vec<Written> {
+pub(super) fn written(files: &[FilePair], written_from: &[(usize, Vec<Vec<u8>>)]) -> Vec<TiedFile> {
     let mut by_path: BTreeMap<&[u8], usize> = BTreeMap::new();
     for (file, pair) in files.iter().enumerate() {
         by_path.extend(pair.older.iter().chain(&pair.newer).map(|side| (&side.path[..], file)));
@@ -27,7 +27,7 @@ pub(super) fn written(files: &[FilePair], written_from: &[(usize, Vec<Vec<u8>>)]
 
 /// Groups of files, by index, that the coarsest level applies together: a generated file with its sources. Each file is
 /// in one group; groups are ordered by first file.
-pub(super) fn tied_files(n_files: usize, written: &[Written]) -> Vec<Vec<usize>> {
+pub(super) fn tied_files(n_files: usize, written: &[TiedFile]) -> Vec<Vec<usize>> {
     // The group of a file is named after its smallest known member.
     let mut group_of: Vec<usize> = (0..n_files).collect();
     for (file, sources) in written {
@@ -47,14 +47,14 @@ pub(super) fn tied_files(n_files: usize, written: &[Written]) -> Vec<Vec<usize>>
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Content, FileSide, Mode};
+    use crate::{EntryContent, EntryMode, FileSide};
 
     #[test]
     fn a_written_file_is_with_its_sources_and_with_what_else_they_make() {
         let side = |path: &str| FileSide {
             path: path.as_bytes().to_vec(),
-            mode: Mode::Regular,
-            content: Content::Bytes(b"x".as_slice().into()),
+            mode: EntryMode::Regular,
+            content: EntryContent::Bytes(b"x".as_slice().into()),
         };
         let pair = |path: &str| FilePair { older: Some(side(path)), newer: None };
         let files: Vec<_> = ["a.c", "b.h", "main.c", "table"].map(pair).to_vec();

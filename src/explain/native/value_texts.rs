@@ -3,13 +3,13 @@
 //! Text stands between quotes, a place in a variable is `&tree[3]`, a block of the heap is what it holds: `-> struct node {key = 3, next = ...}`. Only where nothing is known
 //! of what lies there it is a number.
 
-use crate::native::align::objects::Side;
+use crate::native::align::objects::RunSide;
 use crate::native::naming;
 use idd_trace::instrument::debug::{Compound, Debug, SourceType};
 use idd_trace::instrument::instruction::MetadataId;
-use idd_trace::native::heap::Block;
+use idd_trace::native::heap::HeapBlock;
 use idd_trace::native::value;
-use idd_trace::native::value::{Content, Part};
+use idd_trace::native::value::{ValueContent, VariablePart};
 
 /// Members of a structure are told up to so many bytes of text.
 const MAX_MEMBERS: usize = 80;
@@ -18,8 +18,8 @@ const MAX_MEMBERS: usize = 80;
 const LOWEST: u64 = 1 << 12;
 
 /// What is shown: bytes in memory, or those given.
-struct Shown<'v> {
-    side: Side<'v>,
+struct ShownBytes<'v> {
+    side: RunSide<'v>,
     debug: Debug<'v>,
     address: u64,
     given: Option<Vec<u8>>,
@@ -27,7 +27,7 @@ struct Shown<'v> {
     is_behind: bool,
 }
 
-impl Content for Shown<'_> {
+impl ValueContent for ShownBytes<'_> {
     fn bytes(&self, offset: u64, length: usize) -> Option<Vec<u8>> {
         match &self.given {
             Some(bytes) => {
@@ -66,12 +66,12 @@ impl Content for Shown<'_> {
     }
 }
 
-impl Shown<'_> {
+impl ShownBytes<'_> {
     /// What a block of the heap holds where a pointer to it leads.
-    fn behind(&self, pointer: u64, block: Block, to: Option<(MetadataId, SourceType)>) -> String {
+    fn behind(&self, pointer: u64, block: HeapBlock, to: Option<(MetadataId, SourceType)>) -> String {
         let all = || format!("a block of {} bytes", block.size);
         let Some((ty, plain)) = to else { return all() };
-        let behind = Shown { address: pointer, given: None, is_behind: true, ..*self };
+        let behind = ShownBytes { address: pointer, given: None, is_behind: true, ..*self };
         match plain {
             SourceType::Struct(compound) if !compound.is_incomplete => behind.members("struct", &compound),
             SourceType::Union(compound) if !compound.is_incomplete => behind.members("union", &compound),
@@ -99,11 +99,11 @@ impl Shown<'_> {
                 text.push_str(&member.name);
                 text.push_str(" = ");
             }
-            let at = Shown { address: self.address + member.offset_bits / 8, given: None, ..*self };
+            let at = ShownBytes { address: self.address + member.offset_bits / 8, given: None, ..*self };
             text.push_str(&match member.ty {
                 Some(_) if member.is_bit_field => {
                     let field = (i64::try_from(member.offset_bits % 8).unwrap_or(0), member.clone());
-                    value::show_part(self.debug, &Part::BitFields(vec![field]), &at, member.bits.div_ceil(8))
+                    value::show_part(self.debug, &VariablePart::BitFields(vec![field]), &at, member.bits.div_ceil(8))
                 }
                 Some(ty) => value::show(self.debug, ty, &at),
                 None => "?".to_owned(),
@@ -115,20 +115,20 @@ impl Shown<'_> {
 }
 
 /// A value of a type, wherever it is.
-pub fn typed(side: Side<'_>, address: u64, debug: Debug<'_>, ty: MetadataId) -> String {
+pub fn typed(side: RunSide<'_>, address: u64, debug: Debug<'_>, ty: MetadataId) -> String {
     let length = value::size_of(debug, ty, 0).filter(|length| *length <= 8);
     let given = length.and_then(|length| side.machine.cell(address, length)).map(|held| held.bytes);
-    value::show(debug, ty, &Shown { side, debug, address, given, is_behind: false })
+    value::show(debug, ty, &ShownBytes { side, debug, address, given, is_behind: false })
 }
 
 /// A number of a type, as a call returns it.
-pub fn given(side: Side<'_>, number: u64, debug: Debug<'_>, ty: MetadataId) -> String {
+pub fn given(side: RunSide<'_>, number: u64, debug: Debug<'_>, ty: MetadataId) -> String {
     let given = Some(number.to_le_bytes().to_vec());
-    value::show(debug, ty, &Shown { side, debug, address: 0, given, is_behind: false })
+    value::show(debug, ty, &ShownBytes { side, debug, address: 0, given, is_behind: false })
 }
 
 /// A value of which only the size is known.
-pub fn raw(side: Side<'_>, bytes: &[u8]) -> String {
+pub fn raw(side: RunSide<'_>, bytes: &[u8]) -> String {
     let Some(pointer) = bytes.first_chunk().map(|bytes| u64::from_le_bytes(*bytes)).filter(|_| bytes.len() == 8) else {
         return side.view().raw(bytes);
     };

@@ -3,13 +3,13 @@
 use crate::explain::finding::rename;
 use crate::explain::model::ending_of;
 use crate::failure::Failure;
-use crate::invariants::told::MAX_DYNAMIC;
+use crate::invariants::wording::MAX_DYNAMIC;
 use crate::recorded;
-use crate::recorded::{Recorded, Which, failed};
+use crate::recorded::{ProcessChoice, RecordedProcess, failed};
 use idd_base::outcome::Ending;
 use idd_explain::align::Alignment;
-use idd_explain::failure::Wrong;
-use idd_trace::native::play::Player;
+use idd_explain::failure::RunWrong;
+use idd_trace::native::play::NativePlayer;
 use idd_trace::run::Run;
 use idd_trace::step::Step;
 use idd_world::repo::locate::Location;
@@ -18,23 +18,23 @@ use idd_world::repo::locate::Location;
 const HINT: &str = "`--passing` takes the recording of a run that passed; `git idd trace list` shows all";
 
 /// The passing run.
-pub struct Beside {
+pub struct PassingBeside {
     /// The name of its recording.
     pub name: String,
     /// Plays it.
-    pub player: Player,
+    pub player: NativePlayer,
     /// Which steps correspond.
     pub alignment: Alignment,
     /// The first difference that can be seen from outside; `None` if there is none.
-    pub seen: Option<idd_explain::failure::Failure>,
+    pub seen: Option<idd_explain::failure::RunFailure>,
 }
 
-impl Beside {
+impl PassingBeside {
     /// What the passing run printed in the place of the first difference.
     pub fn right(&self) -> Option<Step> {
         match &self.seen.as_ref()?.wrong {
-            Wrong::Said(_, Some(other)) | Wrong::Skipped(other, _) | Wrong::Silent(other) => Some(other.step),
-            Wrong::Said(_, None) | Wrong::Ended => None,
+            RunWrong::Said(_, Some(other)) | RunWrong::Skipped(other, _) | RunWrong::Silent(other) => Some(other.step),
+            RunWrong::Said(_, None) | RunWrong::Ended => None,
         }
     }
 }
@@ -42,8 +42,8 @@ impl Beside {
 /// Checks that the user named a recording of a run that passed.
 ///
 /// Errors: it is the failing one, or its test failed.
-pub fn check(failing: &Which, name: &str, location: &Location) -> Result<(), Failure> {
-    let which = Which { recording: Some(name.to_owned()), process: None };
+pub fn check(failing: &ProcessChoice, name: &str, location: &Location) -> Result<(), Failure> {
+    let which = ProcessChoice { recording: Some(name.to_owned()), process: None };
     let (name, _, recording) = recorded::find(&which, location).map_err(|failure| failure.with_hint(HINT))?;
     if recorded::find(failing, location)?.0 == name {
         let message = format!("recording {name} is the one that is examined");
@@ -61,8 +61,12 @@ pub fn check(failing: &Which, name: &str, location: &Location) -> Result<(), Fai
 /// Errors: there is no such recording, or it cannot be read.
 ///
 /// Cost: three passes over each run.
-pub fn open(failing: &mut Recorded, name: &str, location: &Location) -> Result<Result<Beside, String>, Failure> {
-    let which = Which { recording: Some(name.to_owned()), process: None };
+pub fn open(
+    failing: &mut RecordedProcess,
+    name: &str,
+    location: &Location,
+) -> Result<Result<PassingBeside, String>, Failure> {
+    let which = ProcessChoice { recording: Some(name.to_owned()), process: None };
     let opened = recorded::open(&which, location)?;
     if opened.recording.ending != Ending::Exit(0).to_string() {
         let (name, ending) = (&opened.name, &opened.recording.ending);
@@ -71,7 +75,7 @@ pub fn open(failing: &mut Recorded, name: &str, location: &Location) -> Result<R
         )));
     }
     let endings = (ending_of(failing.traced().end), ending_of(opened.traced().end));
-    let Recorded { name, run, .. } = opened;
+    let RecordedProcess { name, run, .. } = opened;
     let mut player = run.into_native()?;
     let failing = failing.run.native()?;
     for player in [&mut *failing, &mut player] {
@@ -86,6 +90,6 @@ pub fn open(failing: &mut Recorded, name: &str, location: &Location) -> Result<R
     let run = Run::read(failing).map_err(|error| failed(&error))?;
     let reference = Run::read(&mut player).map_err(|error| failed(&error))?;
     let alignment = Alignment::new(&run, &reference);
-    let seen = idd_explain::failure::Failure::find(&run, &reference, &alignment, endings);
-    Ok(Ok(Beside { name, player, alignment, seen }))
+    let seen = idd_explain::failure::RunFailure::find(&run, &reference, &alignment, endings);
+    Ok(Ok(PassingBeside { name, player, alignment, seen }))
 }

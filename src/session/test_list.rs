@@ -21,7 +21,7 @@ const PLACES: [&str; 4] = [PLACE, "{name}", "{classname}", "{file}"];
 
 /// Where the names of the tests come from.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Source {
+pub enum TestSource {
     /// Each line that this shell line prints is one.
     Command(OsString),
     /// The failures and errors of a `JUnit` file.
@@ -34,7 +34,7 @@ pub struct Each {
     /// The hunt of one, with places for its name.
     pub order: Box<HuntOrder>,
     /// The tests.
-    pub source: Source,
+    pub source: TestSource,
 }
 
 /// One of the tests.
@@ -106,10 +106,14 @@ pub fn has_place(command: &TestCommand) -> bool {
 /// The tests of a source, each once, in its order.
 ///
 /// Errors: the command fails, the file cannot be read or is no `JUnit` file, there is no test, or there are more than 1,000.
-pub fn read(source: &Source, directory: &Path, environment: &[(OsString, OsString)]) -> Result<Vec<Listed>, Failure> {
+pub fn read(
+    source: &TestSource,
+    directory: &Path,
+    environment: &[(OsString, OsString)],
+) -> Result<Vec<Listed>, Failure> {
     let (mut tests, whence) = match source {
-        Source::Command(line) => (of_command(line, directory, environment)?, "the command of `--each` prints"),
-        Source::Junit(file) => (of_junit(file, directory)?, "the file of `--failures` has"),
+        TestSource::Command(line) => (of_command(line, directory, environment)?, "the command of `--each` prints"),
+        TestSource::Junit(file) => (of_junit(file, directory)?, "the file of `--failures` has"),
     };
     let mut seen = std::collections::HashSet::new();
     tests.retain(|test| seen.insert(test.clone()));
@@ -175,7 +179,7 @@ mod tests {
             <testcase classname='a.B' name='two'/><testcase name='three &lt;x&gt;'><error message='m'>t</error></testcase>
             <testcase classname='a.B' name='four'><skipped/></testcase></testsuite></testsuites>";
         std::fs::write(place.path().join("r.xml"), text).unwrap();
-        let tests = read(&Source::Junit("r.xml".into()), place.path(), &[]).unwrap();
+        let tests = read(&TestSource::Junit("r.xml".into()), place.path(), &[]).unwrap();
         let names: Vec<_> = tests.iter().map(|test| String::from_utf8_lossy(&test.name).into_owned()).collect();
         assert_eq!(names, ["a.B.one", "three <x>"]);
         let command = TestCommand::Shell("pytest {file} -k {name}".into());
@@ -186,15 +190,15 @@ mod tests {
         let quoted = line(&hostile.command(&TestCommand::Shell("t {name}".into())));
         assert!(quoted.contains("{file}") && !quoted.contains("true"), "{quoted}");
         std::fs::write(place.path().join("r.xml"), "<testsuite><testcase>").unwrap();
-        assert!(read(&Source::Junit("r.xml".into()), place.path(), &[]).is_err());
+        assert!(read(&TestSource::Junit("r.xml".into()), place.path(), &[]).is_err());
         std::fs::write(place.path().join("r.xml"), "<testsuite/>").unwrap();
-        assert!(read(&Source::Junit("r.xml".into()), place.path(), &[]).is_err());
+        assert!(read(&TestSource::Junit("r.xml".into()), place.path(), &[]).is_err());
     }
 
     #[test]
     fn each_line_of_a_command_is_a_test_once() {
         let place = tempfile::tempdir().unwrap();
-        let of = |line: &str| read(&Source::Command(line.into()), place.path(), &[]);
+        let of = |line: &str| read(&TestSource::Command(line.into()), place.path(), &[]);
         let tests = of("printf 'a\\n\\n b c \\na\\n'").unwrap();
         assert_eq!(tests.iter().map(|test| &test.name[..]).collect::<Vec<_>>(), [&b"a"[..], b"b c"]);
         assert!(of("true").is_err() && of("echo no >&2; exit 3").is_err() && of("seq 1001").is_err());

@@ -8,10 +8,10 @@ use std::sync::Arc;
 
 use crate::native::later::later;
 use crate::native::naming;
-use crate::native::naming::{Part, Seen};
-use crate::native::recorded::Recorded;
+use crate::native::naming::{MemoryPart, NamedPart};
+use crate::native::recorded::NativeRecorded;
 use idd_trace::TraceError;
-use idd_trace::detail::{Access, Detail, MAX_CONTENT, Named};
+use idd_trace::detail::{Access, Detail, MAX_CONTENT, NamedAddress};
 use idd_trace::native::object::View;
 use idd_trace::native::value;
 use idd_trace::native::visit::before_step;
@@ -38,7 +38,7 @@ const INTERMEDIATE: &str = "an intermediate result";
 /// - `home`: of what is in no variable of it, the name has the function: `price.factor`. An empty one is no function.
 ///
 /// Cost: that of [`naming::before`]; if the library wrote values that are not known, that of [`later`].
-pub fn name(recorded: &mut Recorded, detail: &mut Detail, home: &Arc<str>) -> Result<(), TraceError> {
+pub fn name(recorded: &mut NativeRecorded, detail: &mut Detail, home: &Arc<str>) -> Result<(), TraceError> {
     let step = detail.standing.step;
     let revealed = revealed(recorded, detail)?;
     let contents: Vec<Vec<Option<u8>>> = accesses(detail).map(|access| content(access, &revealed)).collect();
@@ -46,9 +46,9 @@ pub fn name(recorded: &mut Recorded, detail: &mut Detail, home: &Arc<str>) -> Re
     let of_accesses = accesses(detail).zip(&contents);
     // Of a text whose end is not known, only the beginning is sure.
     let length = |access: &Access, bytes: &[_]| if bytes.is_empty() { access.size.min(1) } else { access.size };
-    let parts: Vec<Part<'_>> = of_accesses
-        .map(|(access, bytes)| Part { address: access.address, length: length(access, bytes), bytes })
-        .chain(pointers.map(|address| Part { address, length: 0, bytes: &[] }))
+    let parts: Vec<MemoryPart<'_>> = of_accesses
+        .map(|(access, bytes)| MemoryPart { address: access.address, length: length(access, bytes), bytes })
+        .chain(pointers.map(|address| MemoryPart { address, length: 0, bytes: &[] }))
         .collect();
     let mut seen = naming::seen_before(recorded, step, &parts, Some(home))?.into_iter();
     for (access, seen) in detail.reads.iter_mut().chain(&mut detail.writes).zip(&mut seen) {
@@ -99,10 +99,10 @@ fn is_unknown(value: Option<&str>) -> bool {
 }
 
 /// Bytes of parts of memory, each given by its address and its length; `None` for those that are not known.
-type Revealed = HashMap<(u64, u64), Vec<Option<u8>>>;
+type RevealedParts = HashMap<(u64, u64), Vec<Option<u8>>>;
 
 /// What is known later of what is not known at a step, by address and bytes.
-fn revealed(recorded: &mut Recorded, detail: &Detail) -> Result<Revealed, TraceError> {
+fn revealed(recorded: &mut NativeRecorded, detail: &Detail) -> Result<RevealedParts, TraceError> {
     let unknown = |access: &&Access| {
         access.content.is_none() && access.size <= MAX_CONTENT && is_unknown(access.named.value.as_deref())
     };
@@ -116,14 +116,14 @@ fn revealed(recorded: &mut Recorded, detail: &Detail) -> Result<Revealed, TraceE
 }
 
 /// The bytes of an access, if its value can be shown by them.
-fn content(access: &Access, revealed: &Revealed) -> Vec<Option<u8>> {
+fn content(access: &Access, revealed: &RevealedParts) -> Vec<Option<u8>> {
     let known = access.content.as_ref().filter(|content| content.len() as u64 == access.size);
     let known = known.map(|content| content.iter().copied().map(Some).collect());
     known.or_else(|| revealed.get(&(access.address, access.size)).cloned()).unwrap_or_default()
 }
 
 /// Gives an access its name, and its value by its type unless the detail says more.
-fn rename(access: &mut Access, seen: Seen) {
+fn rename(access: &mut Access, seen: NamedPart) {
     let is_freed = access.named.name.starts_with(FREED);
     // Not even the first character is known.
     access.named.value.take_if(|value| *value == "?" || *value == "\"\"?");
@@ -162,7 +162,7 @@ fn rename_new(access: &mut Access, step: Step) {
 }
 
 /// Names what is in a variable of the compiler: by the function that returned it, if it is a structure.
-fn rename_result(recorded: &mut Recorded, access: &mut Access) -> Result<(), TraceError> {
+fn rename_result(recorded: &mut NativeRecorded, access: &mut Access) -> Result<(), TraceError> {
     INTERMEDIATE.clone_into(&mut access.named.name);
     let Some(maker) = access.makers.last().filter(|maker| **maker != Step::START) else { return Ok(()) };
     let bytes: Option<Vec<Option<u8>>> =
@@ -174,11 +174,11 @@ fn rename_result(recorded: &mut Recorded, access: &mut Access) -> Result<(), Tra
         let ty = shape.body.function.subprogram.and_then(|subprogram| debug.result(subprogram));
         let Some(ty) = ty.filter(|ty| value::size_of(debug, *ty, 0) == Some(access.size)) else { return };
         let view = View::without_words(machine);
-        let value = bytes.as_ref().map(|bytes| view.typed((debug, &value::Part::Whole(ty)), bytes));
+        let value = bytes.as_ref().map(|bytes| view.typed((debug, &value::VariablePart::Whole(ty)), bytes));
         found = Some((format!("{}()", shape.name()), value));
     })?;
     if let Some((name, value)) = found {
-        access.named = Named { name, value };
+        access.named = NamedAddress { name, value };
     }
     Ok(())
 }

@@ -4,16 +4,16 @@ use std::collections::HashMap;
 use std::fmt::Write as _;
 
 use crate::align::Alignment;
-use crate::comparison::Compared;
-use crate::facts::{Facts, Used};
+use crate::comparison::ComparedRun;
+use crate::facts::{StepFacts, UsedValue};
 use crate::java::facts;
-use crate::java::recorded::Recorded;
+use crate::java::recorded::JavaRecorded;
 use idd_trace::TraceError;
 use idd_trace::step::Step;
 
-/// Names, and digests of steps; see [`Taken`](crate::java::taken::Taken).
+/// Names, and digests of steps; see [`TakenRun`](crate::java::comparable_run::TakenRun).
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Named {
+pub struct JavaNames {
     /// By object.
     pub objects: HashMap<u32, u32>,
     /// By the step that last changed what the library keeps in an object, and by the object: a digest of that.
@@ -22,7 +22,7 @@ pub struct Named {
     pub digests: Vec<u64>,
 }
 
-impl Named {
+impl JavaNames {
     /// A text with names in place of the numbers of objects.
     fn text(&self, text: &str) -> String {
         let mut out = String::with_capacity(text.len());
@@ -49,7 +49,7 @@ impl Named {
     }
 
     /// The digest of what the library keeps in an object, if a value is that.
-    fn content(&self, used: &Used) -> Option<u64> {
+    fn content(&self, used: &UsedValue) -> Option<u64> {
         let object = used.name.strip_prefix(facts::CONTENTS).and(used.value.as_ref())?;
         let (_, number) = object.rsplit_once('#')?;
         let maker = used.makers.iter().max()?;
@@ -57,8 +57,8 @@ impl Named {
     }
 }
 
-impl Compared for Recorded {
-    fn facts(&mut self, members: &[Step]) -> Result<Option<Facts>, TraceError> {
+impl ComparedRun for JavaRecorded {
+    fn facts(&mut self, members: &[Step]) -> Result<Option<StepFacts>, TraceError> {
         facts::facts(self, members)
     }
 
@@ -71,7 +71,7 @@ impl Compared for Recorded {
         self.named.as_ref().map_or_else(|| text.to_owned(), |named| named.text(text))
     }
 
-    fn value(&self, used: &Used, alignment: Option<&Alignment>) -> Option<String> {
+    fn value(&self, used: &UsedValue, alignment: Option<&Alignment>) -> Option<String> {
         let mut value = self.text(used.value.as_ref()?, alignment);
         if let Some(content) = self.named.as_ref().and_then(|named| named.content(used)) {
             write!(value, " {content:x}").expect("a string takes all");
@@ -86,7 +86,7 @@ mod tests {
 
     #[test]
     fn numbers_of_objects_are_replaced_outside_of_texts() {
-        let named = Named { objects: HashMap::from([(12, 77)]), ..Named::default() };
+        let named = JavaNames { objects: HashMap::from([(12, 77)]), ..JavaNames::default() };
         assert_eq!(
             named.text("Item#12 {name = \"a#12\\\"#12\"}, '#', Item#12, int[3]#5"),
             "Item#77 {name = \"a#12\\\"#12\"}, '#', Item#77, int[3]#0"

@@ -1,27 +1,27 @@
 //! The result in words.
 
-use crate::explain::change::Lines;
-use crate::invariants::failing::{Asked, What};
+use crate::explain::change::LinesByPath;
+use crate::invariants::failing::{AskedFailure, FailingThing};
 use crate::invariants::{InvariantsOrder, is_changed};
 use crate::slice::size;
-use crate::sources::Sources;
+use crate::sources::RecordedSources;
 use idd_base::plural::count;
-use idd_explain::invariant::history::{Because, History as _, Time};
+use idd_explain::invariant::history::{BackwardRun as _, Because, Time};
 use idd_explain::invariant::minimal::minimal;
-use idd_explain::invariant::{Abstraction, Failing, Link, Role};
-use idd_explain::native::invariant::{Mode, Native, moment, words};
+use idd_explain::invariant::{Abstraction, FailingState, SliceLink, SliceRole};
+use idd_explain::native::invariant::{AddressMode, Native, moment, words};
 use idd_report::Untrusted;
 use idd_report::chop::Size;
-use idd_report::invariants::{Invariants, Skipped, Statement};
+use idd_report::invariants::{InvariantStatement, Invariants, Skipped};
 use idd_trace::dependence::Dependences;
-use idd_trace::instrument::instruction::{Op, Value};
+use idd_trace::instrument::instruction::{Op, OperandValue};
 use idd_trace::logic::substitute::variables;
-use idd_trace::logic::term::{Node, TermId, Terms};
-use idd_trace::native::event::Event;
-use idd_trace::native::play::Player;
+use idd_trace::logic::term::{TermId, TermNode, Terms};
+use idd_trace::native::event::StepEvent;
+use idd_trace::native::play::NativePlayer;
 use idd_trace::native::relevant::relevant_dependences;
 use idd_trace::native::statements::statements;
-use idd_trace::native::symbolic::version::Place;
+use idd_trace::native::symbolic::version::AssignedPlace;
 use idd_trace::slice::Kinds;
 use idd_trace::step::{Step, Steps};
 use idd_trace::{TraceError, slice};
@@ -38,11 +38,11 @@ const MAX_FUNCTIONS: usize = 4;
 /// What the engine found.
 pub struct Result<'r> {
     /// The failure.
-    pub failing: &'r Failing,
+    pub failing: &'r FailingState,
     /// The slice.
     pub found: &'r Abstraction,
     /// The lines of the change.
-    pub changed: Option<&'r Lines>,
+    pub changed: Option<&'r LinesByPath>,
 }
 
 /// The sizes to compare with.
@@ -61,7 +61,7 @@ pub struct Dynamic {
 /// that skipped something.
 ///
 /// Cost: two passes over the trace.
-pub fn dynamic(player: &mut Player, asked: &Asked) -> std::result::Result<Dynamic, TraceError> {
+pub fn dynamic(player: &mut NativePlayer, asked: &AskedFailure) -> std::result::Result<Dynamic, TraceError> {
     player.seek(u64::MAX)?;
     let n_steps = player.machine.n_steps;
     if n_steps > MAX_DYNAMIC {
@@ -71,7 +71,7 @@ pub fn dynamic(player: &mut Player, asked: &Asked) -> std::result::Result<Dynami
     }
     let (graph, skipped) = relevant_dependences(player, (asked.step, asked.previous))?;
     let until = match asked.what {
-        What::Variable(..) | What::Assertion => asked.step,
+        FailingThing::Variable(..) | FailingThing::Assertion => asked.step,
         _ => Step(u32::MAX),
     };
     let criteria: Vec<(Step, Step)> = [(asked.step, until)]
@@ -91,12 +91,12 @@ pub fn tell(
     order: &InvariantsOrder,
     Result { failing, found, changed }: Result<'_>,
     (native, terms): (&mut Native<'_>, &mut Terms),
-    sources: &mut Sources,
+    sources: &mut RecordedSources,
 ) -> std::result::Result<Invariants, TraceError> {
     let deadline = order.limits.time.map(|time| Instant::now() + time);
     let minimal = if order.is_minimal { minimal(terms, found, deadline) } else { None };
     let (necessary, is_minimal) = minimal.unzip();
-    let mut statements: Vec<Statement> = Vec::new();
+    let mut statements: Vec<InvariantStatement> = Vec::new();
     let mut times: Vec<Time> = Vec::new();
     let mut assumed: BTreeMap<String, BTreeSet<u32>> = BTreeMap::new();
     for (index, link) in found.links.iter().enumerate() {
@@ -110,28 +110,28 @@ pub fn tell(
         // result: the statement is the one that has the call.
         let is_entry = event.statement == 0;
         if is_entry
-            || link.role == Role::Locates
+            || link.role == SliceRole::Locates
             || (is_plain_return(native, terms, link, &event) && !native.is_only_here(link.time)?)
         {
             continue;
         }
         let is_necessary = necessary.as_ref().map(|necessary| necessary[index]);
         if let Some(last) = statements.last_mut().filter(|last| last.step == event.step.0) {
-            last.is_decision &= link.role == Role::Decides;
-            last.is_parting |= link.role == Role::Because(Because::Parts);
-            last.is_elsewhere |= link.role == Role::Because(Because::Elsewhere);
+            last.is_decision &= link.role == SliceRole::Decides;
+            last.is_parting |= link.role == SliceRole::Because(Because::Parts);
+            last.is_elsewhere |= link.role == SliceRole::Because(Because::Elsewhere);
             last.is_unknown |= link.is_unknown;
             last.is_pinned |= link.is_pinned;
             last.is_necessary = last.is_necessary.zip(is_necessary).map(|(one, other)| one || other);
             continue;
         }
         let mut statement = statement((native, terms), &event, (link.time, &link.before), sources)?;
-        if link.role == Role::Because(Because::Parts) {
+        if link.role == SliceRole::Because(Because::Parts) {
             statement.values = values((native, terms), link.time, link.condition.as_slice())?;
         }
-        statement.is_decision = link.role == Role::Decides;
-        statement.is_parting = link.role == Role::Because(Because::Parts);
-        statement.is_elsewhere = link.role == Role::Because(Because::Elsewhere);
+        statement.is_decision = link.role == SliceRole::Decides;
+        statement.is_parting = link.role == SliceRole::Because(Because::Parts);
+        statement.is_elsewhere = link.role == SliceRole::Because(Because::Elsewhere);
         statement.is_unknown = link.is_unknown;
         statement.is_pinned = link.is_pinned;
         statement.is_necessary = is_necessary;
@@ -170,9 +170,9 @@ pub fn tell(
     let remarks = remarks((order, failing.depth), found, assumed, (is_minimal, n_threads));
     Ok(Invariants {
         mode: match order.mode {
-            Mode::Value => "value",
-            Mode::Address => "address",
-            Mode::Absolute => "absolute",
+            AddressMode::Value => "value",
+            AddressMode::Address => "address",
+            AddressMode::Absolute => "absolute",
         }
         .into(),
         depth: (failing.depth < u32::MAX).then_some(failing.depth),
@@ -220,16 +220,16 @@ fn remarks(
 }
 
 /// Whether a statement of the slice only returns what a local variable holds.
-fn is_plain_return(native: &Native<'_>, terms: &Terms, link: &Link, event: &Event) -> bool {
-    let is_slot = |value: &Value| event.shape.slots.iter().any(|slot| *value == Value::Local(slot.id));
+fn is_plain_return(native: &Native<'_>, terms: &Terms, link: &SliceLink, event: &StepEvent) -> bool {
+    let is_slot = |value: &OperandValue| event.shape.slots.iter().any(|slot| *value == OperandValue::Local(slot.id));
     let instructions = event.block_instructions().get(event.range.clone()).unwrap_or_default();
     let mut loads = instructions.iter().filter(|instruction| matches!(instruction.op, Op::Load));
-    link.role == Role::Assigns
+    link.role == SliceRole::Assigns
         && loads.all(|load| load.operands.first().is_some_and(|pointer| is_slot(&pointer.value)))
         && link.assigned.iter().all(|(version, value)| {
             let place = native.symbolic.versions.get(*version).place;
-            let is_variable = matches!(terms.node(*value), Node::Variable(_));
-            matches!(place, Place::Pointer(..)) || (matches!(place, Place::Result(_)) && is_variable)
+            let is_variable = matches!(terms.node(*value), TermNode::Variable(_));
+            matches!(place, AssignedPlace::Pointer(..)) || (matches!(place, AssignedPlace::Result(_)) && is_variable)
         })
 }
 
@@ -246,7 +246,7 @@ fn values(
     let names = native.names(terms, moment(time), conditions)?;
     let mut values: Vec<String> = Vec::new();
     for (version, width) in variables(terms, conditions) {
-        let is_pinned = matches!(native.symbolic.versions.get(version).place, Place::Pinned(..));
+        let is_pinned = matches!(native.symbolic.versions.get(version).place, AssignedPlace::Pinned(..));
         if let Some((name, kind)) = names.get(&version).filter(|(name, _)| !is_pinned && !name.starts_with('&')) {
             values.push(format!("{name} = {}", words::number(native.value(version), width, *kind)));
         }
@@ -258,15 +258,15 @@ fn values(
 
 fn statement(
     (native, terms): (&mut Native<'_>, &mut Terms),
-    event: &Event,
+    event: &StepEvent,
     (time, invariant): (Time, &[TermId]),
-    sources: &mut Sources,
-) -> std::result::Result<Statement, TraceError> {
+    sources: &mut RecordedSources,
+) -> std::result::Result<InvariantStatement, TraceError> {
     let values = values((native, terms), time, invariant)?;
     let names = native.names(terms, moment(time), invariant)?;
     let place = event.shape.statements[event.statement as usize].place.clone();
     let source = place.as_ref().and_then(|place| sources.line(&place.file, place.line));
-    Ok(Statement {
+    Ok(InvariantStatement {
         step: event.step.0,
         file: place.as_ref().map(|place| (&*place.file).into()),
         line: place.as_ref().map(|place| place.line),
@@ -274,29 +274,34 @@ fn statement(
         source: source.as_deref().map(Into::into),
         invariant: untrusted(&words::conditions(terms, invariant, &names)),
         values,
-        ..Statement::default()
+        ..InvariantStatement::default()
     })
 }
 
 /// Global variables whose initial values the slice depends on, as statements: their declarations.
-fn declarations(native: &Native<'_>, terms: &Terms, found: &Abstraction, sources: &mut Sources) -> Vec<Statement> {
+fn declarations(
+    native: &Native<'_>,
+    terms: &Terms,
+    found: &Abstraction,
+    sources: &mut RecordedSources,
+) -> Vec<InvariantStatement> {
     let globals = &native.symbolic.tape.player.machine.globals;
     let mut declared: BTreeMap<(Arc<str>, u32), Arc<str>> = BTreeMap::new();
     for (version, _) in variables(terms, &found.rest) {
         let known = native.symbolic.versions.get(version);
-        let (Place::Memory(address, _), None) = (known.place, known.assigned) else { continue };
+        let (AssignedPlace::Memory(address, _), None) = (known.place, known.assigned) else { continue };
         let Some(global) = globals.find(address).filter(|global| global.is_named) else { continue };
         if let Some(place) = global.place.as_ref().filter(|place| place.line > 0) {
             declared.insert((place.file.to_string().into(), place.line), Arc::clone(&global.name));
         }
     }
-    let statement = |((file, line), name): ((Arc<str>, u32), Arc<str>)| Statement {
+    let statement = |((file, line), name): ((Arc<str>, u32), Arc<str>)| InvariantStatement {
         step: 0,
         source: sources.line(&file, line).as_deref().map(Into::into),
         file: Some((&*file).into()),
         line: Some(line),
         function: format!("initial value of {name}").as_str().into(),
-        ..Statement::default()
+        ..InvariantStatement::default()
     };
     declared.into_iter().map(statement).collect()
 }
@@ -308,7 +313,7 @@ fn skipped(
     native: &mut Native<'_>,
     found: &Abstraction,
     times: &[Time],
-    statements: &mut [Statement],
+    statements: &mut [InvariantStatement],
 ) -> std::result::Result<(), TraceError> {
     let mut kept: Vec<BTreeMap<String, u64>> = vec![BTreeMap::new(); statements.len()];
     for one in &found.kept {

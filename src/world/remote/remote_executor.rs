@@ -4,21 +4,21 @@
 //! is tried again, a bounded number of times; then it is reported by name, and the hunt stops and can be resumed. No trouble is
 //! ever an outcome of the test.
 
-use crate::process::Watch;
-use crate::remote::action::{Parts, Returned};
+use crate::process::CommandWatch;
+use crate::remote::action::{Parts, ReturnedAction};
 use crate::remote::address::Service;
 use crate::remote::client::{Client, Counts, Executed};
 use crate::remote::digest::Digest;
-use crate::remote::map::Map;
-use crate::remote::merkle::{Content, Encoder, Wanted};
+use crate::remote::map::DigestMap;
+use crate::remote::merkle::{BlobContent, Encoder, WantedBlob};
 use crate::remote::transfer;
 use crate::remote::transfer::{Present, TransferError};
 use crate::remote::trouble::{Cure, Trouble};
-use crate::repo::object::Objects;
+use crate::repo::object::ObjectReader;
 use crate::repo::refusal::{Refusal, split};
-use crate::repo::{Notice, Repository, private};
-use crate::run::executor::{Done, Errand, Executor, Wish};
-use crate::run::sandbox::{Job, Probed, SandboxError};
+use crate::repo::{ConversionNotice, Repository, private};
+use crate::run::executor::{Executor, PlaceResult, PlacedJob, Wish};
+use crate::run::sandbox::{ProbeJob, Probed, SandboxError};
 use idd_base::outcome::{Ending, Observation, Stage};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -40,38 +40,38 @@ struct Shared {
     service: Service,
     /// The private repository.
     private: PathBuf,
-    known: Mutex<Known>,
+    known: Mutex<KnownObjects>,
 }
 
 /// What is known of objects and of the service.
-struct Known {
-    map: Map,
+struct KnownObjects {
+    map: DigestMap,
     present: Present,
-    notices: BTreeSet<Notice>,
+    notices: BTreeSet<ConversionNotice>,
 }
 
-struct Flight {
+struct RemoteProbe {
     /// `None` while the place is free.
     thread: Option<JoinHandle<()>>,
     is_reserved: bool,
 }
 
 /// The executor.
-pub struct Fleet {
+pub struct RemoteExecutor {
     shared: Arc<Shared>,
     programs: [u8; 32],
-    flights: Vec<Flight>,
-    sender: Sender<Done>,
-    done: Receiver<Done>,
+    flights: Vec<RemoteProbe>,
+    sender: Sender<PlaceResult>,
+    done: Receiver<PlaceResult>,
 }
 
-impl Fleet {
+impl RemoteExecutor {
     /// - `client`: a connection to `service`, whose workers have these programs.
     /// - `private`: the private repository.
     /// - `map`: the directory of the stored digests.
     pub fn new((client, service): (Client, Service), programs: [u8; 32], private: PathBuf, map: &Path) -> Self {
         let (sender, done) = mpsc::channel();
-        let known = Known { map: Map::open(map), present: Present::default(), notices: BTreeSet::new() };
+        let known = KnownObjects { map: DigestMap::open(map), present: Present::default(), notices: BTreeSet::new() };
         let shared = Shared { client, service, private, known: Mutex::new(known) };
         Self { shared: Arc::new(shared), programs, flights: Vec::new(), sender, done }
     }
@@ -82,7 +82,7 @@ impl Fleet {
     }
 }
 
-impl Executor for Fleet {
+impl Executor for RemoteExecutor {
     fn programs(&self) -> Option<[u8; 32]> {
         Some(self.programs)
     }
@@ -92,13 +92,13 @@ impl Executor for Fleet {
     }
 
     fn reserve(&mut self, wish: Wish) -> Result<Option<usize>, SandboxError> {
-        let is_free = |flight: &Flight| flight.thread.is_none() && !flight.is_reserved;
+        let is_free = |flight: &RemoteProbe| flight.thread.is_none() && !flight.is_reserved;
         let n_busy = self.flights.iter().filter(|flight| !is_free(flight)).count();
         if n_busy >= wish.width {
             return Ok(None);
         }
         let place = self.flights.iter().position(is_free).unwrap_or_else(|| {
-            self.flights.push(Flight { thread: None, is_reserved: false });
+            self.flights.push(RemoteProbe { thread: None, is_reserved: false });
             self.flights.len() - 1
         });
         self.flights[place].is_reserved = true;
@@ -109,21 +109,21 @@ impl Executor for Fleet {
         None
     }
 
-    fn start(&mut self, place: usize, errand: Errand) {
+    fn start(&mut self, place: usize, errand: PlacedJob) {
         let (shared, sender) = (Arc::clone(&self.shared), self.sender.clone());
         self.flights[place].is_reserved = false;
         self.flights[place].thread = Some(thread::spawn(move || {
-            let Errand { job, commands, mut watch, .. } = errand;
+            let PlacedJob { job, commands, mut watch, .. } = errand;
             watch.starting();
             let parts = Parts { job: &job, commands: &commands, service: &shared.service };
             let result = shared.probe(parts, &*watch);
             // Nobody waits any more if the hunt has ended.
-            let _ = sender.send(Done { place, result });
+            let _ = sender.send(PlaceResult { place, result });
         }));
     }
 
-    fn poll(&mut self, at_most: Duration) -> Option<Done> {
-        let is_lost = |flight: &Flight| flight.thread.as_ref().is_some_and(JoinHandle::is_finished);
+    fn poll(&mut self, at_most: Duration) -> Option<PlaceResult> {
+        let is_lost = |flight: &RemoteProbe| flight.thread.as_ref().is_some_and(JoinHandle::is_finished);
         let has_lost = self.flights.iter().any(is_lost);
         let Ok(done) = self.done.recv_timeout(if has_lost { Duration::ZERO } else { at_most }) else {
             assert!(!has_lost, "a probe sends its result before it ends");
@@ -139,7 +139,7 @@ impl Executor for Fleet {
         Vec::new()
     }
 
-    fn notices(&self) -> BTreeSet<Notice> {
+    fn notices(&self) -> BTreeSet<ConversionNotice> {
         self.shared.known().notices.clone()
     }
 
@@ -157,11 +157,11 @@ impl Executor for Fleet {
 }
 
 impl Shared {
-    fn known(&self) -> MutexGuard<'_, Known> {
+    fn known(&self) -> MutexGuard<'_, KnownObjects> {
         self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn probe(&self, parts: Parts<'_>, watch: &dyn Watch) -> Result<Option<Probed>, SandboxError> {
+    fn probe(&self, parts: Parts<'_>, watch: &dyn CommandWatch) -> Result<Option<Probed>, SandboxError> {
         let repository = private::open(&self.private)?;
         let mut attempt = 1;
         loop {
@@ -188,14 +188,14 @@ impl Shared {
         &self,
         parts: Parts<'_>,
         repository: &Repository,
-        watch: &dyn Watch,
+        watch: &dyn CommandWatch,
     ) -> Result<Option<Probed>, TransferError> {
         let begin = Instant::now();
         let job = parts.job;
-        let objects = Objects::open(repository)?;
+        let objects = ObjectReader::open(repository)?;
         let (root, mut wanted) = {
             let mut known = self.known();
-            let Known { map, present, notices } = &mut *known;
+            let KnownObjects { map, present, notices } = &mut *known;
             present.age();
             let encoded = Encoder::new(&objects, map, &present.digests).root(job.tree);
             match split(encoded)? {
@@ -210,7 +210,7 @@ impl Shared {
         let (digest, _) = action.action;
         for (digest, bytes) in [action.action, action.command] {
             if !self.known().present.digests.contains(&digest) {
-                wanted.push(Wanted { digest, content: Content::Bytes(bytes) });
+                wanted.push(WantedBlob { digest, content: BlobContent::Bytes(bytes) });
             }
         }
         let asked: Vec<Digest> = wanted.iter().map(|wanted| wanted.digest).collect();
@@ -241,14 +241,19 @@ impl Shared {
     }
 
     /// The observation of an action that was begun at this time, which counts if the service does not say how long it took.
-    fn observation(&self, mut returned: Returned, job: &Job, begin: Instant) -> Result<Observation, Trouble> {
+    fn observation(
+        &self,
+        mut returned: ReturnedAction,
+        job: &ProbeJob,
+        begin: Instant,
+    ) -> Result<Observation, Trouble> {
         if returned.duration.is_zero() {
             returned.duration = begin.elapsed();
         }
         Ok(Observation { place: Some(self.service.address.to_string()), ..returned.observation(job)? })
     }
 
-    fn not_run(&self, job: &Job, refusal: &Refusal) -> Observation {
+    fn not_run(&self, job: &ProbeJob, refusal: &Refusal) -> Observation {
         Observation {
             stage: Stage::Test,
             ending: Ending::NotRun(refusal.reason()),

@@ -2,16 +2,16 @@
 
 use idd_base::outcome::Observation;
 use idd_base::revision::TreeId;
-use idd_hunt::probe::Ends;
+use idd_hunt::probe::ChangeEnds;
 use idd_world::run::exact::{Exact, Exactness};
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
 /// Results other than the outcomes of the test.
 #[derive(Debug, Default)]
-pub struct Beside {
+pub struct SideResults {
     /// The exact failures of changes, by their ends.
-    pub(super) exact: HashMap<Ends, Option<Arc<Exact>>>,
+    pub(super) exact: HashMap<ChangeEnds, Option<Arc<Exact>>>,
     /// The loosest level at which failures were compared in a reduction.
     pub exactness: Option<Exactness>,
     /// Whether the failing test prints no line that the passing one does not print.
@@ -30,7 +30,7 @@ pub struct Beside {
     pub(super) told_lines: BTreeSet<String>,
 }
 
-impl Beside {
+impl SideResults {
     /// The run of the suite in a fresh checkout of this tree.
     pub fn suite(&self, tree: TreeId) -> Option<&Observation> {
         self.suites.get(&(tree, true))

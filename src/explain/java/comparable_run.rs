@@ -7,22 +7,22 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use crate::align::statements::{Names, Version};
-use crate::java::named::Named;
+use crate::align::statements::{StatementNames, WhichVersion};
+use crate::java::object_names::JavaNames;
 use crate::java::statements;
 use idd_trace::TraceError;
 use idd_trace::flow::BlockId;
 use idd_trace::index::Index;
-use idd_trace::instrument::java::descriptor::{Signature, is_reference, result_type};
+use idd_trace::instrument::java::descriptor::{MethodTypes, is_reference, result_type};
 use idd_trace::instrument::java::operation::Operation;
-use idd_trace::instrument::java::pool::Member;
-use idd_trace::java::machine::{Callee, Frame, Location, Machine, Value, Watch, What};
-use idd_trace::java::objects::Kind;
-use idd_trace::java::outline::Reader;
-use idd_trace::java::player::Player;
+use idd_trace::instrument::java::pool::PoolMember;
+use idd_trace::java::machine::{JavaFrame, JavaMachine, JavaUse, JavaValue, MethodCallee, ValueLocation, Watch};
+use idd_trace::java::objects::ObjectKind;
+use idd_trace::java::outline::JavaOutlineReader;
+use idd_trace::java::player::JavaPlayer;
 use idd_trace::java::text;
 use idd_trace::place::Place;
-use idd_trace::run::{Run, Said, Word};
+use idd_trace::run::{ObservableCall, Run, RunArgument};
 use idd_trace::step::Step;
 
 /// A run of more steps is not compared: it would take gigabytes.
@@ -44,7 +44,7 @@ pub struct Use {
 
 /// An exception that left a method which the library had called, and that no recorded code caught.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Escape {
+pub struct EscapedException {
     /// The step that threw it.
     pub step: Step,
     /// The method that it left.
@@ -57,7 +57,7 @@ pub struct Escape {
 
 /// How a decision went.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Way {
+pub struct DecisionWay {
     /// The position of the block among those that may follow, from 1; 0 for a step that decided nothing.
     pub number: u16,
     /// Whether a condition held; `None` for a `switch`, and if its line has other conditions.
@@ -66,59 +66,62 @@ pub struct Way {
     pub line: u32,
 }
 
-impl Way {
+impl DecisionWay {
     const NONE: Self = Self { number: 0, truth: None, line: 0 };
 }
 
 /// A run.
 #[derive(Default)]
-pub struct Taken {
+pub struct TakenRun {
     /// Where its steps stand, and what it printed.
     pub run: Run,
     /// By step: what it wrote and returned, and what it called the library with.
     pub did: Vec<u64>,
     /// By step: how it decided.
-    pub ways: Vec<Way>,
+    pub ways: Vec<DecisionWay>,
     /// By step: the number of its statement.
     pub statements: Vec<u32>,
     /// By statement: its place.
     pub places: Vec<Place>,
     /// The exceptions that nobody caught.
-    pub escapes: Vec<Escape>,
+    pub escapes: Vec<EscapedException>,
     /// The code with which it exited by a call; `None` if it made none, or the code is not known.
     pub exit: Option<i32>,
     /// By step: the position of its first use.
     first: Vec<u32>,
     uses: Vec<Use>,
-    /// See [`Named`].
+    /// See [`JavaNames`].
     objects: HashMap<u32, u32>,
     contents: HashMap<(Step, u32), u64>,
 }
 
 /// Takes two runs down by names that both share, and says what these are.
 ///
-/// Cost: plays each run once; see [`Taken::read`].
-pub fn both(failing: &mut Player, reference: &mut Player) -> Result<(Taken, Taken, Arc<Names>), TraceError> {
+/// Cost: plays each run once; see [`TakenRun::read`].
+pub fn both(
+    failing: &mut JavaPlayer,
+    reference: &mut JavaPlayer,
+) -> Result<(TakenRun, TakenRun, Arc<StatementNames>), TraceError> {
     let mut functions = [Vec::new(), Vec::new()];
     for (player, found) in [&mut *failing, &mut *reference].into_iter().zip(&mut functions) {
         let program = &mut player.machine.program;
         program.meet_all()?;
         found.extend(program.methods().iter().map(|method| statements::function(method, program)));
     }
-    let names = Arc::new(Names::new(&functions[0], &functions[1]));
-    failing.machine.program.rename(&names.naming(Version::First));
-    reference.machine.program.rename(&names.naming(Version::Second));
-    Ok((Taken::read(failing)?, Taken::read(reference)?, names))
+    let names = Arc::new(StatementNames::new(&functions[0], &functions[1]));
+    failing.machine.program.rename(&names.naming(WhichVersion::First));
+    reference.machine.program.rename(&names.naming(WhichVersion::Second));
+    Ok((TakenRun::read(failing)?, TakenRun::read(reference)?, names))
 }
 
-impl Taken {
+impl TakenRun {
     /// Takes a run down; of one with more than [`MAX_STEPS`] steps only these and the next one.
     ///
     /// Errors: the trace is damaged.
     ///
     /// Cost: plays the trace. About 80 bytes for each step, and 16 for each use.
-    pub fn read(player: &mut Player) -> Result<Self, TraceError> {
-        let mut taking = Taking::new();
+    pub fn read(player: &mut JavaPlayer) -> Result<Self, TraceError> {
+        let mut taking = RunTaking::new();
         player.replay(&mut taking)?;
         let mut uses = taking.uses;
         uses.sort_by_key(|(user, _)| *user);
@@ -137,7 +140,7 @@ impl Taken {
     }
 
     /// Where its steps stand, and what its objects are called.
-    pub fn into_named(self) -> (Run, Named) {
+    pub fn into_named(self) -> (Run, JavaNames) {
         let digest = |step: Step| {
             let at = step.0 as usize;
             let way = self.ways[at];
@@ -148,17 +151,17 @@ impl Taken {
             })
         };
         let digests = (0..=self.run.n_steps()).map(|step| digest(Step(step))).collect();
-        (self.run, Named { objects: self.objects, contents: self.contents, digests })
+        (self.run, JavaNames { objects: self.objects, contents: self.contents, digests })
     }
 
     /// A run with these steps, from [`Step::START`]: for each its index, its decider, what it did, and what it used.
     #[cfg(test)]
     pub fn of(steps: &[(u64, u32, u64, Vec<Use>)]) -> Self {
-        let mut taken = Taking::new().taken;
+        let mut taken = RunTaking::new().taken;
         (taken.run.indices, taken.run.deciders) = steps.iter().map(|(index, decider, ..)| (*index, *decider)).unzip();
         taken.run.leaders.clone_from(&taken.run.deciders);
         taken.did = steps.iter().map(|(_, _, did, _)| *did).collect();
-        taken.ways = vec![Way::NONE; steps.len()];
+        taken.ways = vec![DecisionWay::NONE; steps.len()];
         taken.uses = steps.iter().flat_map(|(.., uses)| uses.clone()).collect();
         taken.first = vec![0];
         for (.., uses) in steps {
@@ -182,9 +185,9 @@ impl Taken {
 }
 
 #[derive(Default)]
-struct Taking {
-    taken: Taken,
-    outline: Reader,
+struct RunTaking {
+    taken: TakenRun,
+    outline: JavaOutlineReader,
     uses: Vec<(Step, Use)>,
     /// The exception that each thread threw last, as far as it is known.
     thrown: HashMap<u32, String>,
@@ -220,11 +223,11 @@ fn of_text(text: &str) -> u64 {
     text.bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
 }
 
-impl Taking {
+impl RunTaking {
     fn new() -> Self {
         let nowhere = Place { file: "".into(), line: 0, column: 0 };
-        let taken = Taken { places: vec![nowhere], ..Taken::default() };
-        let mut taking = Self { taken, outline: Reader::new(), ..Self::default() };
+        let taken = TakenRun { places: vec![nowhere], ..TakenRun::default() };
+        let mut taking = Self { taken, outline: JavaOutlineReader::new(), ..Self::default() };
         taking.push(0, 0);
         taking
     }
@@ -232,12 +235,12 @@ impl Taking {
     fn push(&mut self, index: u64, statement: u32) {
         self.taken.run.indices.push(index);
         self.taken.did.push(0);
-        self.taken.ways.push(Way::NONE);
+        self.taken.ways.push(DecisionWay::NONE);
         self.taken.statements.push(statement);
     }
 
     /// What an object is called.
-    fn object(&mut self, machine: &Machine, id: u32) -> u32 {
+    fn object(&mut self, machine: &JavaMachine, id: u32) -> u32 {
         if id == 0 {
             return 1;
         }
@@ -246,7 +249,7 @@ impl Taking {
         }
         let object = machine.objects.get(id);
         let class = object.map_or_else(|| Arc::from("?"), |object| Arc::clone(&object.class));
-        let content = object.filter(|object| !matches!(object.kind, Kind::Other | Kind::Array));
+        let content = object.filter(|object| !matches!(object.kind, ObjectKind::Other | ObjectKind::Array));
         let name = if let Some(object) = content {
             mix(mix(of_text(&class), of_text(&object.text)), u64::from(object.length))
         } else {
@@ -262,7 +265,7 @@ impl Taking {
     }
 
     /// What a value is called; 0 if it is not known.
-    fn value(&mut self, machine: &Machine, value: Value, is_object: bool) -> u32 {
+    fn value(&mut self, machine: &JavaMachine, value: JavaValue, is_object: bool) -> u32 {
         match (value.is_known, is_object) {
             (false, _) => 0,
             (true, true) => value.object().map_or(0, |id| self.object(machine, id)),
@@ -271,42 +274,44 @@ impl Taking {
     }
 
     /// What a place is called, and whether it holds an object.
-    fn place(&mut self, machine: &Machine, frame: &Frame, location: Location) -> (u32, bool) {
+    fn place(&mut self, machine: &JavaMachine, frame: &JavaFrame, location: ValueLocation) -> (u32, bool) {
         let program = &machine.program;
         let (key, is_object) = match location {
-            Location::Local(local) => {
+            ValueLocation::Local(local) => {
                 let method = &frame.method;
                 let variable = method.variable(local, frame.at);
                 let is_object = match (variable, &method.operations.get(frame.at as usize)) {
                     (Some(variable), _) => is_reference(&variable.descriptor),
                     (None, Some(Operation::Load(kind, of) | Operation::Store(kind, of))) if *of == local => {
-                        *kind == idd_trace::instrument::java::descriptor::Kind::Reference
+                        *kind == idd_trace::instrument::java::descriptor::ValueKind::Reference
                     }
                     (None, _) => local == 0 && !method.is_static,
                 };
                 let Some(variable) = variable else { return (u32::from(local) + 2, is_object) };
                 ((1, method.number, u32::from(local) << 16 | variable.visible.start & 0xffff), is_object)
             }
-            Location::Field(_, field) => ((2, field.0, 0), is_reference(&program.field(field).descriptor)),
-            Location::Static(field) => ((3, field.0, 0), is_reference(&program.field(field).descriptor)),
-            Location::Element(array, index) => {
+            ValueLocation::Field(_, field) => ((2, field.0, 0), is_reference(&program.field(field).descriptor)),
+            ValueLocation::Static(field) => ((3, field.0, 0), is_reference(&program.field(field).descriptor)),
+            ValueLocation::Element(array, index) => {
                 let class = machine.objects.get(array).map(|object| &object.class);
                 let is_object = class.is_some_and(|class| is_reference(class.strip_prefix('[').unwrap_or("")));
                 return (short(mix(4, u64::from(index))), is_object);
             }
-            Location::State(_) => return (1, true),
+            ValueLocation::State(_) => return (1, true),
         };
         if let Some(known) = self.names.get(&key) {
             return (*known, is_object);
         }
         let name = match location {
-            Location::Local(local) => {
+            ValueLocation::Local(local) => {
                 let variable = frame.method.variable(local, frame.at);
                 variable.map_or_else(String::new, |variable| format!("local {}", variable.name))
             }
-            Location::Field(_, field) => format!("field {}", program.field(field).name),
-            Location::Static(field) => format!("static {}.{}", program.field(field).class, program.field(field).name),
-            Location::Element(..) | Location::State(_) => String::new(),
+            ValueLocation::Field(_, field) => format!("field {}", program.field(field).name),
+            ValueLocation::Static(field) => {
+                format!("static {}.{}", program.field(field).class, program.field(field).name)
+            }
+            ValueLocation::Element(..) | ValueLocation::State(_) => String::new(),
         };
         (*self.names.entry(key).or_insert(short(of_text(&name))), is_object)
     }
@@ -318,7 +323,7 @@ impl Taking {
     }
 
     /// Takes down what the library keeps in the objects that a call changed: what it kept before, and what the call did.
-    fn keeps(&mut self, step: Step, given: &[Value], what: u64) {
+    fn keeps(&mut self, step: Step, given: &[JavaValue], what: u64) {
         let before = given.iter().filter_map(|value| self.kept.get(&value.object()?));
         let what = before.fold(what, |what, kept| mix(what, *kept));
         for object in std::mem::take(&mut self.changed) {
@@ -329,7 +334,7 @@ impl Taking {
     }
 
     /// The number of the current statement.
-    fn statement(&mut self, frame: &Frame) -> u32 {
+    fn statement(&mut self, frame: &JavaFrame) -> u32 {
         let statement = if frame.step == frame.entry { 0 } else { frame.statement };
         let next = u32::try_from(self.taken.places.len()).unwrap_or(0);
         let number = *self.known.entry((frame.method.number, statement)).or_insert(next);
@@ -340,7 +345,7 @@ impl Taking {
     }
 
     /// Notes how the step before decided that led to the present block.
-    fn decided(&mut self, frame: &Frame) {
+    fn decided(&mut self, frame: &JavaFrame) {
         let Some(block) = frame.block else { return };
         let Some((before, from)) = self.last.insert(frame.number, (frame.step, block)) else { return };
         let blocks = &frame.method.blocks;
@@ -354,17 +359,17 @@ impl Taking {
         let truth = frame.method.truth(last, begin);
         let number = u16::try_from(position + 1).unwrap_or(u16::MAX);
         if let Some(way) = self.taken.ways.get_mut(before.0 as usize) {
-            *way = Way { number, truth, line: frame.place().line };
+            *way = DecisionWay { number, truth, line: frame.place().line };
         }
     }
 }
 
-impl Watch for Taking {
+impl Watch for RunTaking {
     fn is_done(&self) -> bool {
         self.taken.did.len() > MAX_STEPS as usize + 1
     }
 
-    fn step(&mut self, machine: &Machine, frame: &Frame) {
+    fn step(&mut self, machine: &JavaMachine, frame: &JavaFrame) {
         self.outline.step(machine, frame);
         let index = frame.regions.index().map_or(0, |Index(index)| index.max(1));
         let statement = self.statement(frame);
@@ -372,25 +377,25 @@ impl Watch for Taking {
         self.decided(frame);
     }
 
-    fn uses(&mut self, user: Step, maker: Step, what: What) {
+    fn uses(&mut self, user: Step, maker: Step, what: JavaUse) {
         // What has a place is noted with its value.
-        if !matches!(what, What::Place(_)) {
+        if !matches!(what, JavaUse::Place(_)) {
             self.uses.push((user, Use { maker, place: 0, value: 0 }));
         }
     }
 
-    fn reads(&mut self, machine: &Machine, frame: &Frame, location: Location, value: Value) {
+    fn reads(&mut self, machine: &JavaMachine, frame: &JavaFrame, location: ValueLocation, value: JavaValue) {
         self.outline.reads(machine, frame, location, value);
         let (place, is_object) = self.place(machine, frame, location);
-        let is_state = matches!(location, Location::State(_));
+        let is_state = matches!(location, ValueLocation::State(_));
         let named = if is_state { 0 } else { self.value(machine, value, is_object) };
         self.uses.push((frame.step, Use { maker: value.maker, place: if is_state { 0 } else { place }, value: named }));
     }
 
-    fn writes(&mut self, machine: &Machine, frame: &Frame, location: Location, value: Value) {
+    fn writes(&mut self, machine: &JavaMachine, frame: &JavaFrame, location: ValueLocation, value: JavaValue) {
         let (place, is_object) = self.place(machine, frame, location);
         let named = match location {
-            Location::State(object) => {
+            ValueLocation::State(object) => {
                 self.changed.push(object);
                 0
             }
@@ -399,15 +404,22 @@ impl Watch for Taking {
         let what = u64::from(place) << 32 | u64::from(named);
         self.did(frame.step, what);
         // The caller gave the value of a parameter.
-        if frame.step == frame.entry && frame.is_direct && matches!(location, Location::Local(_)) {
+        if frame.step == frame.entry && frame.is_direct && matches!(location, ValueLocation::Local(_)) {
             self.did(frame.caller, what);
         }
     }
 
-    fn called(&mut self, machine: &Machine, frame: &Frame, callee: &Callee, given: &[Value], result: Option<Value>) {
+    fn called(
+        &mut self,
+        machine: &JavaMachine,
+        frame: &JavaFrame,
+        callee: &MethodCallee,
+        given: &[JavaValue],
+        result: Option<JavaValue>,
+    ) {
         let n_before = self.outline.written().len();
         self.outline.called(machine, frame, callee, given, result);
-        let signature = Signature::of(&callee.member.descriptor).ok();
+        let signature = MethodTypes::of(&callee.member.descriptor).ok();
         let types: Vec<&str> = signature.map(|signature| signature.parameters).unwrap_or_default();
         let n_object = usize::from(callee.has_object);
         let mut what = mix(of_text(&callee.member.class), of_text(&callee.member.name));
@@ -428,7 +440,7 @@ impl Watch for Taking {
         }
         if let Some(written) = self.outline.written().get(n_before) {
             let words = words(machine, &types, given.get(n_object..).unwrap_or_default());
-            self.taken.run.said.push(Said {
+            self.taken.run.said.push(ObservableCall {
                 step: written.step,
                 time: u64::from(machine.n_steps),
                 function: Arc::clone(&callee.member.name),
@@ -438,7 +450,7 @@ impl Watch for Taking {
         }
     }
 
-    fn throws(&mut self, machine: &Machine, frame: &Frame, exception: Value) {
+    fn throws(&mut self, machine: &JavaMachine, frame: &JavaFrame, exception: JavaValue) {
         self.did(frame.step, 2);
         if machine.threw().is_none() {
             self.thrown.remove(&machine.thread);
@@ -448,21 +460,21 @@ impl Watch for Taking {
         }
     }
 
-    fn threw(&mut self, machine: &Machine, exception: Value) {
+    fn threw(&mut self, machine: &JavaMachine, exception: JavaValue) {
         let Some(id) = exception.object() else { return };
         self.thrown.entry(machine.thread).or_insert_with(|| text::without_numbers(&text::object(machine, id)));
     }
 
-    fn catches(&mut self, machine: &Machine, frame: &Frame, exception: Value) {
+    fn catches(&mut self, machine: &JavaMachine, frame: &JavaFrame, exception: JavaValue) {
         self.last.remove(&frame.number);
         // It went through the library, which threw it again.
-        let is_it = |escape: &Escape| escape.step == exception.maker && escape.thread == machine.thread;
+        let is_it = |escape: &EscapedException| escape.step == exception.maker && escape.thread == machine.thread;
         if self.taken.escapes.last().is_some_and(is_it) {
             self.taken.escapes.pop();
         }
     }
 
-    fn leaves(&mut self, machine: &Machine, frame: &Frame, is_return: bool, result: Option<Value>) {
+    fn leaves(&mut self, machine: &JavaMachine, frame: &JavaFrame, is_return: bool, result: Option<JavaValue>) {
         self.outline.leaves(machine, frame, is_return, result);
         self.last.remove(&frame.number);
         if let Some(result) = result {
@@ -474,26 +486,26 @@ impl Watch for Taking {
             let step = machine.threw().unwrap_or(frame.step);
             let function = Arc::clone(&frame.method.function);
             let exception = self.thrown.remove(&machine.thread);
-            self.taken.escapes.push(Escape { step, function, exception, thread: machine.thread });
+            self.taken.escapes.push(EscapedException { step, function, exception, thread: machine.thread });
         }
     }
 }
 
 /// Whether a method ends the process with a code.
-fn exits(member: &Member) -> bool {
+fn exits(member: &PoolMember) -> bool {
     matches!((&*member.class, &*member.name), ("java/lang/System", "exit") | ("java/lang/Runtime", "exit" | "halt"))
 }
 
 /// What a call prints, as far as it is the same in another run.
-fn words(machine: &Machine, types: &[&str], given: &[Value]) -> Vec<Word> {
+fn words(machine: &JavaMachine, types: &[&str], given: &[JavaValue]) -> Vec<RunArgument> {
     let mut words = Vec::new();
     for (value, descriptor) in given.iter().zip(types) {
         let object = value.object().filter(|id| is_reference(descriptor) && *id != 0);
         match object.and_then(|id| Some((id, machine.objects.get(id)?))) {
-            Some((array, object)) if object.kind == Kind::Array => {
+            Some((array, object)) if object.kind == ObjectKind::Array => {
                 for index in 0..object.length.min(MAX_ELEMENTS) {
-                    let element = machine.memory.get(Location::Element(array, index));
-                    words.push(element.map_or(Word::Pointer, |element| word(machine, "L;", element)));
+                    let element = machine.memory.get(ValueLocation::Element(array, index));
+                    words.push(element.map_or(RunArgument::Pointer, |element| word(machine, "L;", element)));
                 }
             }
             _ => words.push(word(machine, descriptor, *value)),
@@ -502,10 +514,10 @@ fn words(machine: &Machine, types: &[&str], given: &[Value]) -> Vec<Word> {
     words
 }
 
-fn word(machine: &Machine, descriptor: &str, value: Value) -> Word {
+fn word(machine: &JavaMachine, descriptor: &str, value: JavaValue) -> RunArgument {
     let object = value.object().filter(|_| is_reference(descriptor)).and_then(|id| machine.objects.get(id));
     match object.map(|object| object.kind) {
-        Some(Kind::Other | Kind::Array) => Word::Pointer,
-        _ => Word::Text(text::value(machine, descriptor, value).into_bytes()),
+        Some(ObjectKind::Other | ObjectKind::Array) => RunArgument::Pointer,
+        _ => RunArgument::Text(text::value(machine, descriptor, value).into_bytes()),
     }
 }

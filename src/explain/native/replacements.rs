@@ -14,15 +14,15 @@
 use std::cmp::Reverse;
 use std::collections::{HashMap, HashSet, VecDeque};
 
-use crate::link::{Did, Link, What as Of};
-use crate::native::recorded::Recorded;
+use crate::link::{Did, Link, LinkSubject as Of};
+use crate::native::recorded::NativeRecorded;
 use crate::native::standing::{giver, standing};
 use crate::native::{facts, returns};
 use crate::statements::Statements;
 use idd_trace::TraceError;
-use idd_trace::detail::{Access, Detail, What};
+use idd_trace::detail::{Access, Detail, UsedThing};
 use idd_trace::native::detail::detail;
-use idd_trace::native::machine::{Machine, Watch};
+use idd_trace::native::machine::{NativeMachine, Watch};
 use idd_trace::native::visit::at_step;
 use idd_trace::step::Step;
 
@@ -43,7 +43,7 @@ pub const MAX_TRIED: usize = 300;
 
 /// A value that replaces another one.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Replacement {
+pub struct ReplacedValue {
     /// The segment of the process before which it is written, from 1.
     pub from: u64,
     /// Where it is written, and what.
@@ -57,20 +57,20 @@ pub struct Replacement {
 ///
 /// Cost: at most [`MAX_TRIED`] calls of `passes`, and some passes over the run for each link.
 pub fn behind<E: From<TraceError>>(
-    recorded: &mut Recorded,
+    recorded: &mut NativeRecorded,
     decision: Step,
     passing: &[Step],
-    passes: &mut dyn FnMut(&Replacement) -> Result<bool, E>,
+    passes: &mut dyn FnMut(&ReplacedValue) -> Result<bool, E>,
 ) -> Result<Vec<Link>, E> {
     let statements = facts::statements(&mut recorded.player)?;
-    let mut search = Search {
+    let mut search = BehindSearch {
         recorded,
         statements,
         passing,
         passes,
         n_left: MAX_TRIED,
         seen: HashSet::from([decision]),
-        open: VecDeque::from([(decision, Change::Turned)]),
+        open: VecDeque::from([(decision, PassingChange::Turned)]),
         found: Vec::new(),
     };
     while let Some((step, change)) = search.open.pop_front() {
@@ -86,41 +86,41 @@ pub fn behind<E: From<TraceError>>(
 
 /// What makes the test pass at a step.
 #[derive(Debug, Clone, PartialEq, Eq)]
-enum Change {
+enum PassingChange {
     /// It decides otherwise.
     Turned,
     /// It computes another value: the old and the new one.
-    Value(Number, Number),
+    Value(WrittenNumber, WrittenNumber),
     /// Not known.
     Some,
 }
 
 /// A value as it is written in a report.
 #[derive(Debug, Clone, Copy, PartialEq)]
-enum Number {
+enum WrittenNumber {
     Int(i128),
     Float(f64),
 }
 
-impl Eq for Number {}
+impl Eq for WrittenNumber {}
 
 /// What a step read: addresses and bytes, in order.
 type Accesses = Vec<(u64, Vec<u8>)>;
 
-struct Search<'s, E> {
-    recorded: &'s mut Recorded,
+struct BehindSearch<'s, E> {
+    recorded: &'s mut NativeRecorded,
     statements: Statements,
     passing: &'s [Step],
-    passes: &'s mut dyn FnMut(&Replacement) -> Result<bool, E>,
+    passes: &'s mut dyn FnMut(&ReplacedValue) -> Result<bool, E>,
     n_left: usize,
     seen: HashSet<Step>,
-    open: VecDeque<(Step, Change)>,
+    open: VecDeque<(Step, PassingChange)>,
     found: Vec<Link>,
 }
 
-impl<E: From<TraceError>> Search<'_, E> {
+impl<E: From<TraceError>> BehindSearch<'_, E> {
     /// Looks for what leads to a step.
-    fn expand(&mut self, step: Step, change: &Change) -> Result<(), E> {
+    fn expand(&mut self, step: Step, change: &PassingChange) -> Result<(), E> {
         let call = giver(&self.recorded.run, step);
         if call != step {
             // What a function is entered with is computed by its call.
@@ -130,13 +130,13 @@ impl<E: From<TraceError>> Search<'_, E> {
     }
 
     /// Looks for what leads to the values that a step uses, as far as they were computed before another one.
-    fn values(&mut self, step: Step, until: Step, change: &Change) -> Result<(), E> {
+    fn values(&mut self, step: Step, until: Step, change: &PassingChange) -> Result<(), E> {
         let Some(detail) = detail(&mut self.recorded.player, step)? else { return Ok(()) };
         self.control(&detail)?;
         self.calls(&detail, until, change)?;
         let elsewhere = self.elsewhere(step)?;
         let own = elsewhere.get(&step).cloned().unwrap_or_default();
-        let partners: Vec<Number> = detail.reads.iter().filter_map(|read| number(read, &own)).collect();
+        let partners: Vec<WrittenNumber> = detail.reads.iter().filter_map(|read| number(read, &own)).collect();
         for access in &detail.reads {
             self.replace(access, (step, change), (&own, &elsewhere), &partners)?;
         }
@@ -163,15 +163,16 @@ impl<E: From<TraceError>> Search<'_, E> {
             _ => return Ok(()),
         };
         self.link((control, control.0), Of::Decision, told, instead.to_owned())?;
-        self.open.push_back((control, Change::Turned));
+        self.open.push_back((control, PassingChange::Turned));
         Ok(())
     }
 
     /// The calls whose results a step uses, and the steps whose temporary values it uses.
-    fn calls(&mut self, detail: &Detail, until: Step, change: &Change) -> Result<(), E> {
+    fn calls(&mut self, detail: &Detail, until: Step, change: &PassingChange) -> Result<(), E> {
         let step = detail.standing.step;
         let (returned, _) = returns::of_step(self.recorded, step, u64::MAX)?;
-        let is_used = |maker: Step| detail.uses.iter().any(|(other, what)| *other == maker && *what == What::Returned);
+        let is_used =
+            |maker: Step| detail.uses.iter().any(|(other, what)| *other == maker && *what == UsedThing::Returned);
         for back in &returned {
             let is_later = until != step && back.step > until;
             if is_later || back.step == Step::START || !is_used(back.step) || !self.seen.insert(back.step) {
@@ -180,10 +181,12 @@ impl<E: From<TraceError>> Search<'_, E> {
             let is_all = returned.len() == 1;
             let instead = match change {
                 // The decision uses nothing else.
-                Change::Turned if is_all && detail.reads.is_empty() => {
+                PassingChange::Turned if is_all && detail.reads.is_empty() => {
                     Some(if back.bits == 0 { "another value" } else { "0" }.to_owned())
                 }
-                Change::Value(Number::Int(old), new) if is_all && low(*old) == low(i128::from(back.bits)) => {
+                PassingChange::Value(WrittenNumber::Int(old), new)
+                    if is_all && low(*old) == low(i128::from(back.bits)) =>
+                {
                     Some(written(*new, &back.text))
                 }
                 _ => None,
@@ -196,17 +199,17 @@ impl<E: From<TraceError>> Search<'_, E> {
                     instead.clone(),
                 )?;
             }
-            let next = if instead.is_some() { change.clone() } else { Change::Some };
+            let next = if instead.is_some() { change.clone() } else { PassingChange::Some };
             self.open.push_back((back.step, next));
         }
         for (maker, what) in &detail.uses {
-            let is_part = matches!(what, What::Temporary | What::Decision);
+            let is_part = matches!(what, UsedThing::Temporary | UsedThing::Decision);
             if !is_part || *maker == Step::START || (until != step && *maker > until) {
                 continue;
             }
             self.decision(*maker)?;
             if self.seen.insert(*maker) {
-                self.open.push_back((*maker, Change::Some));
+                self.open.push_back((*maker, PassingChange::Some));
             }
         }
         Ok(())
@@ -216,9 +219,9 @@ impl<E: From<TraceError>> Search<'_, E> {
     fn replace(
         &mut self,
         access: &Access,
-        (step, change): (Step, &Change),
+        (step, change): (Step, &PassingChange),
         (own, elsewhere): (&Accesses, &HashMap<Step, Accesses>),
-        partners: &[Number],
+        partners: &[WrittenNumber],
     ) -> Result<(), E> {
         let Some(maker) = access.makers.iter().max().copied().filter(|maker| *maker != Step::START) else {
             return Ok(());
@@ -254,7 +257,7 @@ impl<E: From<TraceError>> Search<'_, E> {
                 break;
             }
             self.n_left -= 1;
-            let replacement = Replacement { from: n_records + 1, patch: (access.address, new.clone()) };
+            let replacement = ReplacedValue { from: n_records + 1, patch: (access.address, new.clone()) };
             if !(self.passes)(&replacement)? {
                 continue;
             }
@@ -263,7 +266,7 @@ impl<E: From<TraceError>> Search<'_, E> {
             let new = old.map(|old| read(old, &new));
             let instead = new.map_or_else(|| "another pointer".to_owned(), |new| written(new, &text));
             self.link((maker, time), Of::Variable(access.named.name.clone()), text, instead)?;
-            let next = old.zip(new).map_or(Change::Some, |(old, new)| Change::Value(old, new));
+            let next = old.zip(new).map_or(PassingChange::Some, |(old, new)| PassingChange::Value(old, new));
             self.open.push_back((maker, next));
             break;
         }
@@ -278,7 +281,7 @@ impl<E: From<TraceError>> Search<'_, E> {
         let mut same: Vec<Step> = same.collect();
         same.sort_by_key(|other| other.0.abs_diff(step.0));
         same.truncate(MAX_INSTANCES);
-        let mut reads = Reads { steps: same.into_iter().collect(), found: HashMap::new() };
+        let mut reads = ReadsOfSteps { steps: same.into_iter().collect(), found: HashMap::new() };
         self.recorded.player.replay(&mut reads)?;
         Ok(reads.found)
     }
@@ -320,38 +323,40 @@ fn is_of(access: &Access, address: u64, bytes: &[u8]) -> bool {
 }
 
 /// The number that was read; `None` for a pointer, and for what is not one value.
-fn number(access: &Access, own: &[(u64, Vec<u8>)]) -> Option<Number> {
+fn number(access: &Access, own: &[(u64, Vec<u8>)]) -> Option<WrittenNumber> {
     let (_, bytes) = own.iter().find(|(address, bytes)| is_of(access, *address, bytes))?;
     let text = access.named.value.as_deref()?;
     if text.parse::<i128>().is_err()
         && let Ok(float) = text.parse::<f64>()
         && matches!(bytes.len(), 4 | 8)
     {
-        return Some(read(Number::Float(float), bytes));
+        return Some(read(WrittenNumber::Float(float), bytes));
     }
     let is_number = text.parse::<i128>().is_ok() || bytes.len() < 8;
-    is_number.then(|| read(Number::Int(text.parse().unwrap_or(0)), bytes))
+    is_number.then(|| read(WrittenNumber::Int(text.parse().unwrap_or(0)), bytes))
 }
 
 /// Bytes as a number of the same kind: of an integer that was not below 0 in a signed type, the sign is not known.
-fn read(like: Number, bytes: &[u8]) -> Number {
+fn read(like: WrittenNumber, bytes: &[u8]) -> WrittenNumber {
     match (like, bytes.len()) {
-        (Number::Float(_), 4) => Number::Float(f32::from_le_bytes(bytes.try_into().unwrap_or_default()).into()),
-        (Number::Float(_), _) => Number::Float(f64::from_le_bytes(bytes.try_into().unwrap_or_default())),
-        (Number::Int(_), n) => {
+        (WrittenNumber::Float(_), 4) => {
+            WrittenNumber::Float(f32::from_le_bytes(bytes.try_into().unwrap_or_default()).into())
+        }
+        (WrittenNumber::Float(_), _) => WrittenNumber::Float(f64::from_le_bytes(bytes.try_into().unwrap_or_default())),
+        (WrittenNumber::Int(_), n) => {
             let mut wide = [if bytes.last().is_some_and(|last| last & 0x80 != 0) { 0xff } else { 0 }; 16];
             wide[..n.min(16)].copy_from_slice(&bytes[..n.min(16)]);
-            Number::Int(i128::from_le_bytes(wide))
+            WrittenNumber::Int(i128::from_le_bytes(wide))
         }
     }
 }
 
-fn bytes_of(number: Number, n: usize) -> Vec<u8> {
+fn bytes_of(number: WrittenNumber, n: usize) -> Vec<u8> {
     match (number, n) {
         #[expect(clippy::cast_possible_truncation, reason = "the variable is that short")]
-        (Number::Float(float), 4) => (float as f32).to_le_bytes().to_vec(),
-        (Number::Float(float), _) => float.to_le_bytes().to_vec(),
-        (Number::Int(int), n) => int.to_le_bytes()[..n.min(16)].to_vec(),
+        (WrittenNumber::Float(float), 4) => (float as f32).to_le_bytes().to_vec(),
+        (WrittenNumber::Float(float), _) => float.to_le_bytes().to_vec(),
+        (WrittenNumber::Int(int), n) => int.to_le_bytes()[..n.min(16)].to_vec(),
     }
 }
 
@@ -361,60 +366,62 @@ fn low(int: i128) -> i128 {
 }
 
 /// A number as the text of another one is written.
-fn written(number: Number, like: &str) -> String {
+fn written(number: WrittenNumber, like: &str) -> String {
     match number {
-        Number::Int(int) => {
+        WrittenNumber::Int(int) => {
             match u8::try_from(int).ok().filter(|byte| like.starts_with('\'') && byte.is_ascii_graphic()) {
                 Some(byte) => format!("'{}'", char::from(byte)),
                 None => int.to_string(),
             }
         }
-        Number::Float(float) => float.to_string(),
+        WrittenNumber::Float(float) => float.to_string(),
     }
 }
 
 /// What a value is replaced by, in this order.
 fn candidates(
-    old: Option<Number>,
+    old: Option<WrittenNumber>,
     bytes: &[u8],
-    change: &Change,
-    partners: &[Number],
+    change: &PassingChange,
+    partners: &[WrittenNumber],
     others: &[Vec<u8>],
 ) -> Vec<Vec<u8>> {
     let n = bytes.len();
     let mut all: Vec<Vec<u8>> = Vec::new();
-    let numbers: Vec<Number> = match old {
-        Some(Number::Int(old)) => {
+    let numbers: Vec<WrittenNumber> = match old {
+        Some(WrittenNumber::Int(old)) => {
             let ints = partners.iter().filter_map(|partner| match partner {
-                Number::Int(int) => Some(*int),
-                Number::Float(_) => None,
+                WrittenNumber::Int(int) => Some(*int),
+                WrittenNumber::Float(_) => None,
             });
             let wanted = match change {
                 // What was copied, and what another value was added to.
-                Change::Value(Number::Int(before), Number::Int(after)) => {
+                PassingChange::Value(WrittenNumber::Int(before), WrittenNumber::Int(after)) => {
                     vec![*after, old + after - before, old - after + before]
                 }
                 _ => Vec::new(),
             };
             let near = [old + 1, old - 1];
             let around = ints.flat_map(|int| [int, int + 1, int - 1]);
-            wanted.into_iter().chain(near).chain(around).chain([0, 1, -1, -old]).map(Number::Int).collect()
+            wanted.into_iter().chain(near).chain(around).chain([0, 1, -1, -old]).map(WrittenNumber::Int).collect()
         }
-        Some(Number::Float(old)) => {
+        Some(WrittenNumber::Float(old)) => {
             let floats = partners.iter().filter_map(|partner| match partner {
-                Number::Float(float) => Some(*float),
-                Number::Int(_) => None,
+                WrittenNumber::Float(float) => Some(*float),
+                WrittenNumber::Int(_) => None,
             });
             let wanted = match change {
-                Change::Value(Number::Float(before), Number::Float(after)) => vec![*after, old + after - before],
+                PassingChange::Value(WrittenNumber::Float(before), WrittenNumber::Float(after)) => {
+                    vec![*after, old + after - before]
+                }
                 _ => Vec::new(),
             };
             let around = floats.flat_map(|float| [float, float + 1.0, float - 1.0]);
-            wanted.into_iter().chain(around).chain([0.0, 1.0, -old]).map(Number::Float).collect()
+            wanted.into_iter().chain(around).chain([0.0, 1.0, -old]).map(WrittenNumber::Float).collect()
         }
         None => Vec::new(),
     };
-    let n_near = if matches!(change, Change::Value(..)) { 3 } else { 2 };
+    let n_near = if matches!(change, PassingChange::Value(..)) { 3 } else { 2 };
     let numbers: Vec<Vec<u8>> = numbers.into_iter().map(|number| bytes_of(number, n)).collect();
     let (first, last) = numbers.split_at(n_near.min(numbers.len()));
     let null = if old.is_none() { vec![vec![0; n]] } else { Vec::new() };
@@ -428,13 +435,13 @@ fn candidates(
 }
 
 /// What some steps read.
-struct Reads {
+struct ReadsOfSteps {
     steps: HashSet<Step>,
     found: HashMap<Step, Accesses>,
 }
 
-impl Watch for Reads {
-    fn reads(&mut self, _machine: &Machine, step: Step, address: u64, bytes: &[u8]) {
+impl Watch for ReadsOfSteps {
+    fn reads(&mut self, _machine: &NativeMachine, step: Step, address: u64, bytes: &[u8]) {
         if self.steps.contains(&step) {
             self.found.entry(step).or_default().push((address, bytes.to_vec()));
         }
@@ -449,7 +456,7 @@ struct Wrote {
 }
 
 impl Watch for Wrote {
-    fn writes(&mut self, machine: &Machine, _step: Step, address: u64, length: u64) {
+    fn writes(&mut self, machine: &NativeMachine, _step: Step, address: u64, length: u64) {
         let (begin, size) = self.place;
         if address < begin + size && begin < address + length {
             self.moment = (machine.n_records, machine.n_steps);
@@ -461,48 +468,49 @@ impl Watch for Wrote {
 mod tests {
     use super::*;
 
-    fn ints(change: &Change, old: i128, partners: &[i128], others: &[i128]) -> Vec<i128> {
-        let bytes = |int: i128| bytes_of(Number::Int(int), 4);
-        let partners: Vec<Number> = partners.iter().copied().map(Number::Int).collect();
+    fn ints(change: &PassingChange, old: i128, partners: &[i128], others: &[i128]) -> Vec<i128> {
+        let bytes = |int: i128| bytes_of(WrittenNumber::Int(int), 4);
+        let partners: Vec<WrittenNumber> = partners.iter().copied().map(WrittenNumber::Int).collect();
         let others: Vec<Vec<u8>> = others.iter().copied().map(bytes).collect();
-        let found = candidates(Some(Number::Int(old)), &bytes(old), change, &partners, &others);
-        let int = |bytes: &Vec<u8>| match read(Number::Int(0), bytes) {
-            Number::Int(int) => int,
-            Number::Float(_) => panic!("an integer stays one"),
+        let found = candidates(Some(WrittenNumber::Int(old)), &bytes(old), change, &partners, &others);
+        let int = |bytes: &Vec<u8>| match read(WrittenNumber::Int(0), bytes) {
+            WrittenNumber::Int(int) => int,
+            WrittenNumber::Float(_) => panic!("an integer stays one"),
         };
         found.iter().map(int).collect()
     }
 
     #[test]
     fn a_value_is_replaced_by_what_the_next_link_needs_then_by_its_neighbours() {
-        let change = Change::Value(Number::Int(10), Number::Int(8));
+        let change = PassingChange::Value(WrittenNumber::Int(10), WrittenNumber::Int(8));
         assert_eq!(ints(&change, 5, &[5], &[70]), [8, 3, 7, 70, 6, 4, 0, 1, -1, -5]);
-        assert_eq!(ints(&Change::Turned, 5, &[5, 9], &[]), [6, 4, 9, 10, 8, 0, 1, -1, -5]);
-        assert_eq!(ints(&Change::Turned, 0, &[], &[]), [1, -1]);
+        assert_eq!(ints(&PassingChange::Turned, 5, &[5, 9], &[]), [6, 4, 9, 10, 8, 0, 1, -1, -5]);
+        assert_eq!(ints(&PassingChange::Turned, 0, &[], &[]), [1, -1]);
         let many: Vec<i128> = (100..200).collect();
-        assert_eq!(ints(&Change::Turned, 5, &many, &many).len(), MAX_VALUES);
+        assert_eq!(ints(&PassingChange::Turned, 5, &many, &many).len(), MAX_VALUES);
     }
 
     #[test]
     fn a_pointer_is_replaced_by_others_and_by_null() {
         let other = 0x1234_u64.to_le_bytes().to_vec();
-        let found = candidates(None, &[1, 0, 0, 0, 0, 0, 0, 0], &Change::Some, &[], std::slice::from_ref(&other));
+        let found =
+            candidates(None, &[1, 0, 0, 0, 0, 0, 0, 0], &PassingChange::Some, &[], std::slice::from_ref(&other));
         assert_eq!(found, [other, vec![0; 8]]);
     }
 
     #[test]
     fn numbers_keep_their_kind_and_their_way_to_be_written() {
-        assert_eq!(read(Number::Int(0), &[0xff, 0xff]), Number::Int(-1));
-        assert_eq!(read(Number::Float(0.0), &1.5_f32.to_le_bytes()), Number::Float(1.5));
-        assert_eq!(bytes_of(Number::Float(0.1), 8), 0.1_f64.to_le_bytes());
-        assert_eq!(written(Number::Int(65), "'x'"), "'A'");
-        assert_eq!(written(Number::Int(65), "66"), "65");
-        assert_eq!(written(Number::Int(10), "'x'"), "10");
+        assert_eq!(read(WrittenNumber::Int(0), &[0xff, 0xff]), WrittenNumber::Int(-1));
+        assert_eq!(read(WrittenNumber::Float(0.0), &1.5_f32.to_le_bytes()), WrittenNumber::Float(1.5));
+        assert_eq!(bytes_of(WrittenNumber::Float(0.1), 8), 0.1_f64.to_le_bytes());
+        assert_eq!(written(WrittenNumber::Int(65), "'x'"), "'A'");
+        assert_eq!(written(WrittenNumber::Int(65), "66"), "65");
+        assert_eq!(written(WrittenNumber::Int(10), "'x'"), "10");
         let floats = candidates(
-            Some(Number::Float(2.0)),
+            Some(WrittenNumber::Float(2.0)),
             &2.0_f64.to_le_bytes(),
-            &Change::Value(Number::Float(3.0), Number::Float(4.0)),
-            &[Number::Float(2.0)],
+            &PassingChange::Value(WrittenNumber::Float(3.0), WrittenNumber::Float(4.0)),
+            &[WrittenNumber::Float(2.0)],
             &[],
         );
         assert_eq!(floats[..2], [4.0_f64.to_le_bytes().to_vec(), 3.0_f64.to_le_bytes().to_vec()]);

@@ -3,8 +3,8 @@
 //! A probe gets the idle worker with the nearest files, because it has the least to write and to build. Every worker is a thread that lives as long as the crew, because a command dies with the thread that started it.
 
 use crate::repo::distance::distance;
-use crate::repo::{Notice, private};
-use crate::run::executor::{Done, Errand, Executor, Wish};
+use crate::repo::{ConversionNotice, private};
+use crate::run::executor::{Executor, PlaceResult, PlacedJob, Wish};
 use crate::run::sandbox::{Sandbox, SandboxError};
 use idd_base::revision::{CommitId, TreeId};
 use std::collections::BTreeSet;
@@ -21,7 +21,7 @@ use std::{mem, thread};
 const MAX_USUAL_WIDTH: usize = 8;
 
 struct Worker {
-    errands: Sender<Errand>,
+    errands: Sender<PlacedJob>,
     thread: JoinHandle<()>,
     directory: PathBuf,
     /// The tree of its last task.
@@ -34,10 +34,10 @@ struct Worker {
 }
 
 /// The message of a worker's thread: its result, and all notices about its trees so far.
-type Message = (Done, BTreeSet<Notice>);
+type Message = (PlaceResult, BTreeSet<ConversionNotice>);
 
 /// The workers, numbered from 0 in the order in which they were added.
-pub struct Crew {
+pub struct LocalExecutor {
     /// The directory of the sandboxes.
     root: PathBuf,
     /// The private repository.
@@ -46,10 +46,10 @@ pub struct Crew {
     workers: Vec<Worker>,
     sender: Sender<Message>,
     messages: Receiver<Message>,
-    notices: BTreeSet<Notice>,
+    notices: BTreeSet<ConversionNotice>,
 }
 
-impl Crew {
+impl LocalExecutor {
     /// An empty crew; workers are added when they are needed, see [`Sandbox::create`].
     pub fn new(root: PathBuf, private: PathBuf, head: CommitId) -> Self {
         let (sender, messages) = mpsc::channel();
@@ -57,7 +57,7 @@ impl Crew {
     }
 
     /// Adds a worker with a new sandbox.
-    fn hire(&mut self, is_of_reference: bool) -> Result<usize, SandboxError> {
+    fn spawn_worker(&mut self, is_of_reference: bool) -> Result<usize, SandboxError> {
         let number = self.workers.len();
         let sandbox = Sandbox::create(&self.root, &format!("w{number}"), &self.private, self.head)?;
         let directory = sandbox.tree_directory();
@@ -94,7 +94,7 @@ impl Crew {
     }
 }
 
-impl Executor for Crew {
+impl Executor for LocalExecutor {
     fn usual_width(&self) -> usize {
         thread::available_parallelism().map_or(1, NonZeroUsize::get).min(MAX_USUAL_WIDTH)
     }
@@ -112,7 +112,7 @@ impl Executor for Crew {
             .collect();
         let idle: Vec<usize> = alike.iter().copied().filter(|worker| self.workers[*worker].is_idle).collect();
         if idle.is_empty() && alike.len() < wish.width {
-            return self.hire(wish.is_reference).map(Some);
+            return self.spawn_worker(wish.is_reference).map(Some);
         }
         Ok(match idle[..] {
             [only] => Some(only),
@@ -124,7 +124,7 @@ impl Executor for Crew {
         Some(&self.workers[place].directory)
     }
 
-    fn start(&mut self, place: usize, mut errand: Errand) {
+    fn start(&mut self, place: usize, mut errand: PlacedJob) {
         let worker = &mut self.workers[place];
         worker.is_idle = false;
         errand.job.is_clean |= mem::take(&mut worker.is_spoiled);
@@ -132,7 +132,7 @@ impl Executor for Crew {
         worker.errands.send(errand).expect("a worker waits for errands as long as there is a crew");
     }
 
-    fn poll(&mut self, at_most: Duration) -> Option<Done> {
+    fn poll(&mut self, at_most: Duration) -> Option<PlaceResult> {
         let Ok((done, notices)) = self.messages.recv_timeout(at_most) else {
             let is_complete = self.workers.iter().all(|worker| !worker.thread.is_finished());
             assert!(is_complete, "a worker ends only when it is sent home");
@@ -147,7 +147,7 @@ impl Executor for Crew {
         self.workers.iter().map(|worker| worker.directory.clone()).collect()
     }
 
-    fn notices(&self) -> BTreeSet<Notice> {
+    fn notices(&self) -> BTreeSet<ConversionNotice> {
         self.notices.clone()
     }
 
@@ -164,10 +164,10 @@ impl Executor for Crew {
     }
 }
 
-fn work(worker: usize, mut sandbox: Sandbox, errands: &Receiver<Errand>, sender: &Sender<Message>) {
-    for Errand { job, commands, mut watch, known } in errands {
+fn work(worker: usize, mut sandbox: Sandbox, errands: &Receiver<PlacedJob>, sender: &Sender<Message>) {
+    for PlacedJob { job, commands, mut watch, known } in errands {
         let result = sandbox.probe(&job, &commands, &mut *watch, &known);
-        if sender.send((Done { place: worker, result }, sandbox.notices().clone())).is_err() {
+        if sender.send((PlaceResult { place: worker, result }, sandbox.notices().clone())).is_err() {
             return;
         }
     }

@@ -2,9 +2,9 @@
 //! built already is not built again.
 
 use crate::files;
-use crate::repo::Notice;
-use crate::run::crew::Crew;
-use crate::run::executor::{Done, Errand, Executor, Wish};
+use crate::repo::ConversionNotice;
+use crate::run::executor::{Executor, PlaceResult, PlacedJob, Wish};
+use crate::run::local_executor::LocalExecutor;
 use crate::run::sandbox;
 use crate::run::sandbox::SandboxError;
 use idd_base::revision::CommitId;
@@ -16,21 +16,21 @@ use std::{fmt, io};
 
 /// A crew between two hunts. Its clones are the same crew.
 #[derive(Clone)]
-pub struct KeptCrew {
+pub struct KeptExecutor {
     root: PathBuf,
     private: PathBuf,
     head: CommitId,
-    home: Arc<Mutex<Option<Crew>>>,
+    home: Arc<Mutex<Option<LocalExecutor>>>,
 }
 
-impl fmt::Debug for KeptCrew {
+impl fmt::Debug for KeptExecutor {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         out.debug_struct("KeptCrew").field("root", &self.root).finish_non_exhaustive()
     }
 }
 
-impl KeptCrew {
-    /// An empty crew; see [`Crew::new`].
+impl KeptExecutor {
+    /// An empty crew; see [`LocalExecutor::new`].
     pub fn new(root: PathBuf, private: PathBuf, head: CommitId) -> Self {
         Self { root, private, head, home: Arc::default() }
     }
@@ -44,16 +44,16 @@ impl KeptCrew {
     /// worktree.
     ///
     /// Errors: the directory of the sandboxes cannot be created.
-    pub fn lend(&self) -> io::Result<LentCrew> {
+    pub fn lend(&self) -> io::Result<LentExecutor> {
         // Another command of this worktree can have removed the sandboxes in between.
         let crew = self.home().take().filter(|_| self.root.is_dir());
         let crew = if let Some(crew) = crew {
             crew
         } else {
             files::make_private(&self.root)?;
-            Crew::new(self.root.clone(), self.private.clone(), self.head)
+            LocalExecutor::new(self.root.clone(), self.private.clone(), self.head)
         };
-        Ok(LentCrew { crew: Some(crew), home: self.clone() })
+        Ok(LentExecutor { crew: Some(crew), home: self.clone() })
     }
 
     /// Ends the work, and removes the sandboxes.
@@ -65,29 +65,29 @@ impl KeptCrew {
         }
     }
 
-    fn home(&self) -> MutexGuard<'_, Option<Crew>> {
+    fn home(&self) -> MutexGuard<'_, Option<LocalExecutor>> {
         self.home.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 /// A crew in a hunt.
-pub struct LentCrew {
+pub struct LentExecutor {
     /// `None` when it was given back.
-    crew: Option<Crew>,
-    home: KeptCrew,
+    crew: Option<LocalExecutor>,
+    home: KeptExecutor,
 }
 
-impl LentCrew {
-    fn crew(&self) -> &Crew {
+impl LentExecutor {
+    fn crew(&self) -> &LocalExecutor {
         self.crew.as_ref().expect("a dismissed crew is not used")
     }
 
-    fn crew_mut(&mut self) -> &mut Crew {
+    fn crew_mut(&mut self) -> &mut LocalExecutor {
         self.crew.as_mut().expect("a dismissed crew is not used")
     }
 }
 
-impl Executor for LentCrew {
+impl Executor for LentExecutor {
     fn usual_width(&self) -> usize {
         self.crew().usual_width()
     }
@@ -100,11 +100,11 @@ impl Executor for LentCrew {
         self.crew().directory(place)
     }
 
-    fn start(&mut self, place: usize, errand: Errand) {
+    fn start(&mut self, place: usize, errand: PlacedJob) {
         self.crew_mut().start(place, errand);
     }
 
-    fn poll(&mut self, at_most: Duration) -> Option<Done> {
+    fn poll(&mut self, at_most: Duration) -> Option<PlaceResult> {
         self.crew_mut().poll(at_most)
     }
 
@@ -112,7 +112,7 @@ impl Executor for LentCrew {
         self.crew().directories()
     }
 
-    fn notices(&self) -> BTreeSet<Notice> {
+    fn notices(&self) -> BTreeSet<ConversionNotice> {
         self.crew().notices()
     }
 

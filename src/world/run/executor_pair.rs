@@ -3,8 +3,8 @@
 //! A probe gets a near place while one is free, because what was built there before is not built again. Results of both count
 //! alike, so both must have the same programs and the same environment; who makes a pair of them sees to that.
 
-use crate::repo::Notice;
-use crate::run::executor::{Done, Errand, Executor, Wish};
+use crate::repo::ConversionNotice;
+use crate::run::executor::{Executor, PlaceResult, PlacedJob, Wish};
 use crate::run::sandbox::SandboxError;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -13,46 +13,46 @@ use std::time::{Duration, Instant};
 /// How long one side is waited for while a probe runs on the other, too.
 const TURN: Duration = Duration::from_millis(5);
 
-struct Side {
+struct PairSide {
     executor: Box<dyn Executor>,
     /// Its places that are reserved, or at work.
     n_busy: usize,
 }
 
 /// The pair. Even places are near, odd ones are far.
-pub struct Both {
-    near: Side,
-    far: Side,
+pub struct ExecutorPair {
+    near: PairSide,
+    far: PairSide,
     n_near: usize,
 }
 
-impl Both {
+impl ExecutorPair {
     /// - `n_near`: the number of probes that may run near at once.
     pub fn new(near: Box<dyn Executor>, n_near: usize, far: Box<dyn Executor>) -> Self {
-        let side = |executor| Side { executor, n_busy: 0 };
+        let side = |executor| PairSide { executor, n_busy: 0 };
         Self { near: side(near), far: side(far), n_near }
     }
 
     /// The side of a place, with the side's own number of it.
-    fn side(&mut self, place: usize) -> (&mut Side, usize) {
+    fn side(&mut self, place: usize) -> (&mut PairSide, usize) {
         let side = if place.is_multiple_of(2) { &mut self.near } else { &mut self.far };
         (side, place / 2)
     }
 
-    fn poll_near(&mut self, at_most: Duration) -> Option<Done> {
-        let Done { place, result } = self.near.executor.poll(at_most)?;
+    fn poll_near(&mut self, at_most: Duration) -> Option<PlaceResult> {
+        let PlaceResult { place, result } = self.near.executor.poll(at_most)?;
         self.near.n_busy -= 1;
-        Some(Done { place: 2 * place, result })
+        Some(PlaceResult { place: 2 * place, result })
     }
 
-    fn poll_far(&mut self, at_most: Duration) -> Option<Done> {
-        let Done { place, result } = self.far.executor.poll(at_most)?;
+    fn poll_far(&mut self, at_most: Duration) -> Option<PlaceResult> {
+        let PlaceResult { place, result } = self.far.executor.poll(at_most)?;
         self.far.n_busy -= 1;
-        Some(Done { place: 2 * place + 1, result })
+        Some(PlaceResult { place: 2 * place + 1, result })
     }
 }
 
-impl Executor for Both {
+impl Executor for ExecutorPair {
     fn programs(&self) -> Option<[u8; 32]> {
         self.far.executor.programs()
     }
@@ -83,12 +83,12 @@ impl Executor for Both {
         side.executor.directory(place / 2)
     }
 
-    fn start(&mut self, place: usize, errand: Errand) {
+    fn start(&mut self, place: usize, errand: PlacedJob) {
         let (side, place) = self.side(place);
         side.executor.start(place, errand);
     }
 
-    fn poll(&mut self, at_most: Duration) -> Option<Done> {
+    fn poll(&mut self, at_most: Duration) -> Option<PlaceResult> {
         let begin = Instant::now();
         match (self.near.n_busy, self.far.n_busy) {
             (_, 0) => self.poll_near(at_most),
@@ -106,7 +106,7 @@ impl Executor for Both {
         [self.near.executor.directories(), self.far.executor.directories()].concat()
     }
 
-    fn notices(&self) -> BTreeSet<Notice> {
+    fn notices(&self) -> BTreeSet<ConversionNotice> {
         &self.near.executor.notices() | &self.far.executor.notices()
     }
 
@@ -153,19 +153,19 @@ mod tests {
             (place == 1).then(|| Path::new("/one"))
         }
 
-        fn start(&mut self, _: usize, _: Errand) {}
+        fn start(&mut self, _: usize, _: PlacedJob) {}
 
-        fn poll(&mut self, _: Duration) -> Option<Done> {
+        fn poll(&mut self, _: Duration) -> Option<PlaceResult> {
             let place = self.done.borrow_mut().pop_front()?;
             *self.n_reserved.borrow_mut() -= 1;
-            Some(Done { place, result: Ok(None) })
+            Some(PlaceResult { place, result: Ok(None) })
         }
 
         fn directories(&self) -> Vec<PathBuf> {
             Vec::new()
         }
 
-        fn notices(&self) -> BTreeSet<Notice> {
+        fn notices(&self) -> BTreeSet<ConversionNotice> {
             BTreeSet::new()
         }
 
@@ -176,12 +176,12 @@ mod tests {
         }
     }
 
-    fn pair(n_near: usize) -> (Both, Told, Told) {
+    fn pair(n_near: usize) -> (ExecutorPair, Told, Told) {
         let (near, far) = (Told::default(), Told::default());
-        (Both::new(Box::new(near.clone()), n_near, Box::new(far.clone())), near, far)
+        (ExecutorPair::new(Box::new(near.clone()), n_near, Box::new(far.clone())), near, far)
     }
 
-    fn reserve(both: &mut Both, width: usize) -> Option<usize> {
+    fn reserve(both: &mut ExecutorPair, width: usize) -> Option<usize> {
         both.reserve(Wish { tree: TreeId::sha1([1; 20]), is_reference: false, is_far: false, width }).unwrap()
     }
 
@@ -227,7 +227,7 @@ mod tests {
     #[test]
     fn both_sides_are_dismissed_also_if_the_directories_of_one_are_still_used() {
         let near = Told { is_kept: true, ..Told::default() };
-        assert!(!Both::new(Box::new(near), 1, Box::<Told>::default()).dismiss());
+        assert!(!ExecutorPair::new(Box::new(near), 1, Box::<Told>::default()).dismiss());
         assert!(pair(1).0.dismiss());
     }
 }

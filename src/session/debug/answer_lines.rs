@@ -1,7 +1,7 @@
 //! Answers as lines of text: what a person types, what a file of answers has, and what an editor adds to it.
 
 use crate::debug::reply::{items, reply};
-use crate::debug::{Person, Question, Reply};
+use crate::debug::{PersonReply, StepJudge, StepQuestion};
 use crate::failure::Failure;
 use idd_explain::feedback::Feedback;
 use idd_report::escape::{Terminal, Untrusted};
@@ -63,45 +63,45 @@ pub fn open(path: &Path, is_restarted: bool) -> Result<Answers, Failure> {
 }
 
 /// A person whose answers are known: those of a file, until it has no more.
-pub struct Known<'a>(pub &'a mut Answers);
+pub struct WrittenAnswers<'a>(pub &'a mut Answers);
 
-impl Person for Known<'_> {
-    fn judge(&mut self, question: &Question<'_>) -> Result<Reply, Failure> {
+impl StepJudge for WrittenAnswers<'_> {
+    fn judge(&mut self, question: &StepQuestion<'_>) -> Result<PersonReply, Failure> {
         while let Some(text) = self.0.known() {
             if let Ok(reply) = reply(&text, &items(question.facts)) {
                 return Ok(reply);
             }
         }
-        Ok(Reply::Quit)
+        Ok(PersonReply::Quit)
     }
 }
 
 /// The line that says this; `None` for a search, of which only the step that it led to is kept.
-pub fn written(reply: &Reply) -> Option<String> {
+pub fn written(reply: &PersonReply) -> Option<String> {
     Some(match reply {
-        Reply::Seek(_) => return None,
-        Reply::Said(Feedback::Correct) => "c".to_owned(),
-        Reply::Said(Feedback::WrongResult) => "h".to_owned(),
-        Reply::Said(Feedback::WrongPath) => "p".to_owned(),
-        Reply::Said(Feedback::Unclear) => "u".to_owned(),
-        Reply::Said(Feedback::WrongValue(wrong)) => {
+        PersonReply::Seek(_) => return None,
+        PersonReply::Said(Feedback::Correct) => "c".to_owned(),
+        PersonReply::Said(Feedback::WrongResult) => "h".to_owned(),
+        PersonReply::Said(Feedback::WrongPath) => "p".to_owned(),
+        PersonReply::Said(Feedback::Unclear) => "u".to_owned(),
+        PersonReply::Said(Feedback::WrongValue(wrong)) => {
             wrong.iter().fold("w".to_owned(), |text, index| format!("{text} {}", index + 1))
         }
-        Reply::Missing => "m".to_owned(),
-        Reply::Undo => "z".to_owned(),
-        Reply::Jump(step) => format!("g {}", step.0),
-        Reply::Quit => "q".to_owned(),
+        PersonReply::Missing => "m".to_owned(),
+        PersonReply::Undo => "z".to_owned(),
+        PersonReply::Jump(step) => format!("g {}", step.0),
+        PersonReply::Quit => "q".to_owned(),
     })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::debug::reply::Item;
+    use crate::debug::reply::AnsweredItem;
 
     #[test]
     fn an_answer_that_is_written_is_read_again() {
-        let one = |name: &str| Item { name: name.to_owned(), maker: None, range: None, is_used: true };
+        let one = |name: &str| AnsweredItem { name: name.to_owned(), maker: None, range: None, is_used: true };
         for text in ["c", "h", "p", "u", "m", "z", "q", "w 1 2", "g 12"] {
             assert_eq!(written(&reply(text, &[one("n"), one("m")]).unwrap()).as_deref(), Some(text));
             assert!(is_answer(text), "{text}");
