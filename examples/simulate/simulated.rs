@@ -85,12 +85,12 @@ fn next(walk: &mut DebugWalk, way: Strategy) -> Result<Option<Step>, Failure> {
     let table = Arc::clone(&walk.table);
     let (failure, judged) = (walk.failure, walk.judged.clone());
     let grounds = walk.grounds()?;
-    let both = (&grounds.graph, &*table);
+    let graph = &grounds.graph;
     Ok(match way {
-        Strategy::Microbat => microbat::next(both, &judged),
-        Strategy::Dominators => dominators::next(both, &judged),
-        Strategy::Slicing => baselines::slicing(both, &grounds.wrong, failure, &judged),
-        Strategy::Divide => baselines::divide(both, &grounds.wrong, &judged),
+        Strategy::Microbat => microbat::next(graph, &table, &judged),
+        Strategy::Dominators => dominators::next(graph, &table, &judged),
+        Strategy::Slicing => baselines::slicing(graph, &table, &grounds.wrong, failure, &judged),
+        Strategy::Divide => baselines::divide(graph, &table, &grounds.wrong, &judged),
         Strategy::Expected | Strategy::Helped | Strategy::States => None,
     })
 }

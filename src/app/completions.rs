@@ -179,7 +179,7 @@ mod tests {
             environment,
             configuration: Vec::new(),
             interrupt: None,
-            crew: None,
+            kept_executor: None,
             embedding: Embedding::default(),
         };
         let words: Vec<OsString> = line.split(' ').map(OsString::from).collect();
@@ -225,7 +225,7 @@ mod tests {
             environment: Vec::new(),
             configuration: Vec::new(),
             interrupt: None,
-            crew: None,
+            kept_executor: None,
             embedding: Embedding::default(),
         };
         let lines = |shell| String::from_utf8(candidates(shell, &["gc".into()], &context).unwrap()).unwrap();

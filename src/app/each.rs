@@ -13,7 +13,7 @@ use idd_report::{Commit, Report, Status, Untrusted};
 use idd_session::context::Context;
 use idd_session::failure::Failure;
 use idd_session::order::HuntOrder;
-use idd_session::sandboxes::kept_crew;
+use idd_session::sandboxes::kept_executor;
 use idd_session::talk::Talk as _;
 use idd_session::test_list;
 use idd_session::test_list::{Each, Listed};
@@ -55,8 +55,8 @@ pub fn run(each: &Each, location: &Location, context: &Context, console: Console
     let user = private::open(&location.git_directory)?;
     // A revision that cannot be resolved is an error of the first hunt.
     let head = graph::resolve(&user, &each.order.history.bad).ok();
-    let crew = head.map(|head| kept_crew(context, location, head)).transpose()?;
-    let context = &Context { crew, ..context.clone() };
+    let kept_executor = head.map(|head| kept_executor(context, location, head)).transpose()?;
+    let context = &Context { kept_executor, ..context.clone() };
     let mut order = HuntOrder::clone(&each.order);
     if let Some(head) = head.filter(|_| !order.history.from_bisect) {
         // All tests have the same one, even if the branch moves.
@@ -83,7 +83,7 @@ pub fn run(each: &Each, location: &Location, context: &Context, console: Console
             break;
         }
     }
-    context.crew.iter().for_each(KeptExecutor::close);
+    context.kept_executor.iter().for_each(KeptExecutor::close);
     let is_whole = found.len() == tests.len() && found.iter().all(|found| found.first_bad.is_some());
     let code = match found.last() {
         Some(last) if last.status == Status::Interrupted.word() => Status::Interrupted.code(),

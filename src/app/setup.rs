@@ -44,7 +44,7 @@ fn install(places: &InstallDirectories, is_dry_run: bool, context: &Context) -> 
                 "Wrote"
             }
         };
-        line(&mut text, (deed, &why), part, &path);
+        line(&mut text, deed, &why, part, &path);
         if !is_dry_run && let Some(remains) = setup::remains(part, &path, context) {
             let _ = writeln!(tail, "To do: {}", shown(Path::new(&remains)));
         }
@@ -67,11 +67,11 @@ fn remove(places: &InstallDirectories, is_dry_run: bool) -> Result<CommandAnswer
             let why = skipped(&found);
             match found {
                 StandingFile::Nothing | StandingFile::Blocked(_) => {}
-                StandingFile::Other => line(&mut text, ("Skipped", &why), part, &path),
-                StandingFile::Ours(_) if is_dry_run => line(&mut text, ("Would remove", &why), part, &path),
+                StandingFile::Other => line(&mut text, "Skipped", &why, part, &path),
+                StandingFile::Ours(_) if is_dry_run => line(&mut text, "Would remove", &why, part, &path),
                 StandingFile::Ours(bytes) => {
                     setup::remove(part, &path)?;
-                    line(&mut text, ("Removed", &why), part, &path);
+                    line(&mut text, "Removed", &why, part, &path);
                     removed.push((path, part.n_made(&bytes)));
                 }
             }
@@ -115,7 +115,7 @@ fn skipped(found: &StandingFile) -> String {
     }
 }
 
-fn line(text: &mut String, (deed, why): (&str, &str), part: InstalledFile, path: &Path) {
+fn line(text: &mut String, deed: &str, why: &str, part: InstalledFile, path: &Path) {
     let _ = writeln!(text, "{deed} {}{why}: {}", part.word(), shown(path));
 }
 

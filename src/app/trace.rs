@@ -56,7 +56,7 @@ pub fn run(args: &TraceArgs, location: &Location, console: Console) -> Result<Ve
             Ok(if console.is_json {
                 json_line(&json::tree(&roots, n_more))
             } else {
-                text::tree(&traced, (&roots, n_more), &mut sources).into_bytes()
+                text::tree(&traced, &roots, n_more, &mut sources).into_bytes()
             })
         }
         RecordingView::Inputs(limit) => {

@@ -40,11 +40,11 @@ enum Sight {
 impl Hunter<'_> {
     /// Whether the artifact of a revision is asked for, and not a build.
     pub(super) fn is_fetched(&self, revision: CommitId) -> bool {
-        let board = self.board.borrow();
+        let state = self.state.borrow();
         match self.order.artifacts {
             Artifacts::Unused => false,
             Artifacts::Only => true,
-            Artifacts::BeforeBuilds => !board.is_building && !board.unfetched.contains(&revision),
+            Artifacts::BeforeBuilds => !state.is_building && !state.unfetched.contains(&revision),
         }
     }
 
@@ -57,7 +57,7 @@ impl Hunter<'_> {
     pub(super) async fn fetched(&self, revision: CommitId) -> Result<Option<TestedRevision>, Halt> {
         let tested = self.asked(revision).await?;
         if self.is_to_be_built(&tested) {
-            self.board.borrow_mut().unfetched.insert(revision);
+            self.state.borrow_mut().unfetched.insert(revision);
             return Ok(None);
         }
         Ok(Some(tested))
@@ -65,7 +65,7 @@ impl Hunter<'_> {
 
     /// The verdict of a revision without a build; `None` if there is none.
     async fn seen_fetched(&self, revision: CommitId) -> Result<Option<TestedRevision>, Halt> {
-        let known = self.board.borrow().tested.get(&revision).copied();
+        let known = self.state.borrow().tested.get(&revision).copied();
         let tested = match known {
             Some(tested) => Some(tested),
             None if self.is_fetched(revision) => self.fetched(revision).await?,
@@ -148,9 +148,9 @@ impl Hunter<'_> {
         while good_index - bad_index > 1 {
             let middle = bad_index + (good_index - bad_index) / 2;
             {
-                let mut board = self.board.borrow_mut();
-                board.finding.last_good = Some(good.revision);
-                board.finding.range = line[bad_index..good_index].to_vec();
+                let mut state = self.state.borrow_mut();
+                state.finding.last_good = Some(good.revision);
+                state.finding.range = line[bad_index..good_index].to_vec();
             }
             let (n_left, n_candidates) = (good_index - middle - 1, good_index - bad_index);
             self.tell(Event::Bisecting { n_left, n_candidates, next: line[middle] });
@@ -182,8 +182,8 @@ impl Hunter<'_> {
         }
         self.note_difference(&fetched, seen, "revisions that were built are not used");
         let (bad, good) = outer;
-        let mut board = self.board.borrow_mut();
-        let finding = &mut board.finding;
+        let mut state = self.state.borrow_mut();
+        let finding = &mut state.finding;
         finding.last_good = Some(good.revision);
         finding.first_bad = Some(bad.revision);
         finding.culprits = vec![bad.revision];
@@ -196,7 +196,7 @@ impl Hunter<'_> {
     /// Ends the hunt with the commit if a build has another outcome than the artifact. Cost: one probe for each side
     /// that was fetched.
     pub(super) async fn built(&self, pair: TreePair, candidates: &[CommitId]) -> Result<TreePair, Halt> {
-        self.board.borrow_mut().is_building = true;
+        self.state.borrow_mut().is_building = true;
         for fetched in [pair.older, pair.newer].iter().filter(|end| end.is_fetched) {
             let claim = Probe { is_fetched: false, ..Probe::again(fetched) };
             let seen = self.asker.one(claim).await;
@@ -204,7 +204,7 @@ impl Hunter<'_> {
                 self.note_difference(fetched, seen, "the change inside the commit is not reduced");
                 let is_one = candidates.len() < 2;
                 if !is_one {
-                    self.board.borrow_mut().finding.range = candidates.to_vec();
+                    self.state.borrow_mut().finding.range = candidates.to_vec();
                 }
                 return Err(Halt::Concluded(if is_one { Conclusion::Found } else { Conclusion::Range }));
             }
@@ -219,7 +219,7 @@ impl Hunter<'_> {
         let probe = Probe { run, ..self.bare_probe(revision)? };
         let outcome = self.asker.one(probe).await;
         if probe.is_fetched && !outcome.is_testable() && self.order.artifacts == Artifacts::BeforeBuilds {
-            self.board.borrow_mut().unfetched.insert(revision);
+            self.state.borrow_mut().unfetched.insert(revision);
             return Ok(self.asker.one(Probe { run, ..self.bare_probe(revision)? }).await);
         }
         Ok(outcome)

@@ -60,10 +60,10 @@ impl Hunter<'_> {
 
     /// The indices between two that are known to be untestable, with the repair that is carried, if there is one.
     fn untestable_between(&self, line: &[CommitId], bad: usize, good: usize) -> BTreeSet<usize> {
-        let board = self.board.borrow();
-        let is_open = |index: &usize| match board.carried {
-            Some(_) => board.irreparable.contains(&line[*index]),
-            None => board.tested.get(&line[*index]).is_some_and(|tested| !tested.outcome.is_testable()),
+        let state = self.state.borrow();
+        let is_open = |index: &usize| match state.carried {
+            Some(_) => state.irreparable.contains(&line[*index]),
+            None => state.tested.get(&line[*index]).is_some_and(|tested| !tested.outcome.is_testable()),
         };
         (bad + 1..good).filter(is_open).collect()
     }
@@ -151,10 +151,10 @@ impl Hunter<'_> {
     /// Reports once that revisions before `newer` do not run.
     fn tell_border(&self, older: CommitId, newer: TestedRevision) -> Result<(), Halt> {
         let bare = self.bare_probe(older)?;
-        let mut board = self.board.borrow_mut();
-        if board.finding.borders.iter().all(|(_, first)| *first != newer.revision) {
-            board.finding.borders.push((older, newer.revision));
-            board.events.push(Event::Border { probe: bare, first: newer.revision });
+        let mut state = self.state.borrow_mut();
+        if state.finding.borders.iter().all(|(_, first)| *first != newer.revision) {
+            state.finding.borders.push((older, newer.revision));
+            state.events.push(Event::Border { probe: bare, first: newer.revision });
         }
         Ok(())
     }
@@ -169,9 +169,9 @@ impl Hunter<'_> {
 
     /// Whether repairs have reached their number of tests while no revision passes.
     pub(super) fn is_repairing_spent(&self) -> bool {
-        let board = self.board.borrow();
-        let is_spent = |bound: usize| board.n_asked_for_repairs >= MAX_REPAIRS_WITHOUT_PASS * bound;
-        self.repair_bound().is_some_and(is_spent) && board.tested.values().all(|tested| tested.outcome != Outcome::Pass)
+        let state = self.state.borrow();
+        let is_spent = |bound: usize| state.n_asked_for_repairs >= MAX_REPAIRS_WITHOUT_PASS * bound;
+        self.repair_bound().is_some_and(is_spent) && state.tested.values().all(|tested| tested.outcome != Outcome::Pass)
     }
 }
 

@@ -62,22 +62,22 @@ pub enum Engine {
     Minimize,
 }
 
-/// Drives an engine until it ends or the runner stops it. The board has the findings.
+/// Drives an engine until it ends or the runner stops it. The state has the findings.
 ///
 /// The halt is shared, because a search can be asked for its result more than once.
 pub fn drive<L: ProbeRunner>(
     engine: Engine,
     (trees, history, order): (&dyn Trees, &History, &HuntWishes),
     runner: &mut L,
-    board: &Rc<RefCell<EngineState>>,
+    state: &Rc<RefCell<EngineState>>,
 ) -> Result<Rc<Halt>, L::Error> {
     let mut search = Asking::new(|asker| {
-        let hunter = Hunter::new(asker, trees, history, order, Rc::clone(board));
+        let hunter = Hunter::new(asker, trees, history, order, Rc::clone(state));
         run(engine, hunter)
     });
     loop {
         let step = search.ask(runner.width());
-        let events = std::mem::take(&mut board.borrow_mut().events);
+        let events = std::mem::take(&mut state.borrow_mut().events);
         runner.tell(&events);
         let probes = match step {
             SearchStep::Found(halt) => return Ok(halt),
@@ -87,7 +87,7 @@ pub fn drive<L: ProbeRunner>(
             RunnerReply::Stop(conclusion) => return Ok(Rc::new(Halt::Concluded(conclusion))),
             RunnerReply::Again(again) => return Ok(Rc::new(Halt::Again(again))),
             RunnerReply::Spent => {
-                board.borrow_mut().is_effort_spent = true;
+                state.borrow_mut().is_effort_spent = true;
                 search.tell(&[Outcome::Unresolved(Reason::Skip)]);
             }
             RunnerReply::Overheard(known) => {
@@ -96,7 +96,7 @@ pub fn drive<L: ProbeRunner>(
                 }
             }
             RunnerReply::Outcomes(outcomes) => {
-                board.borrow_mut().has_slow_claim |= runner.has_slow_claim(&probes[..outcomes.len()])?;
+                state.borrow_mut().has_slow_claim |= runner.has_slow_claim(&probes[..outcomes.len()])?;
                 let n_used = search.tell(&outcomes);
                 runner.used(&probes[..n_used], &outcomes[..n_used])?;
             }

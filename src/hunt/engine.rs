@@ -11,7 +11,7 @@ use idd_base::revision::CommitId;
 /// The maximum number of new searches after a repair that contained the culprit.
 const MAX_RESTARTS: usize = 4;
 
-/// Hunts from the failing revision of the order to the culprit and its fix. The board has the findings.
+/// Hunts from the failing revision of the order to the culprit and its fix. The state has the findings.
 pub async fn hunt(hunter: Hunter<'_>) -> Result<(), Halt> {
     hunter.expect_noise();
     let pair = match hunter.order.walk {
@@ -66,12 +66,12 @@ impl Hunter<'_> {
         let candidates = self.candidates(&pair);
         let is_range = !pair.is_exact && candidates.len() > 1;
         {
-            let mut board = self.board.borrow_mut();
-            board.finding.last_good = Some(pair.last_good);
-            board.finding.first_bad = Some(pair.newer.revision);
-            board.finding.culprits = vec![pair.newer.revision];
-            board.finding.range = if is_range { candidates.clone() } else { Vec::new() };
-            board.finding.ends = Some([pair.older.revision, pair.newer.revision]);
+            let mut state = self.state.borrow_mut();
+            state.finding.last_good = Some(pair.last_good);
+            state.finding.first_bad = Some(pair.newer.revision);
+            state.finding.culprits = vec![pair.newer.revision];
+            state.finding.range = if is_range { candidates.clone() } else { Vec::new() };
+            state.finding.ends = Some([pair.older.revision, pair.newer.revision]);
         }
         let n_candidates = if is_range { candidates.len() } else { 1 };
         self.tell(Event::Culprit { revision: pair.newer.revision, n_candidates });
@@ -86,7 +86,7 @@ impl Hunter<'_> {
             let paths = reduced.change.units.iter().map(|unit| unit.path.clone()).collect();
             return Err(Halt::Again(Again::Hold(paths)));
         }
-        self.board.borrow_mut().finding.necessary = Some(reduced.change.clone());
+        self.state.borrow_mut().finding.necessary = Some(reduced.change.clone());
         let paired = self.meet(&mut reduced, &pair).await?;
         let mut sufficient = self.with_single_lines(paired.clone(), pair.ends(), pair.newer.revision).await?;
         let mut pair = pair;
@@ -98,29 +98,29 @@ impl Hunter<'_> {
         } else if let Some((change, older)) = self.interaction(&pair, &paired).await? {
             pair.older = older;
             sufficient = change;
-            let finding = &mut self.board.borrow_mut().finding;
+            let finding = &mut self.state.borrow_mut().finding;
             (finding.is_interaction, finding.ends) = (true, Some([pair.older.revision, pair.newer.revision]));
         }
         {
-            let mut board = self.board.borrow_mut();
-            board.finding.sufficient = Some(sufficient);
-            board.finding.necessary = Some(reduced.change.clone());
+            let mut state = self.state.borrow_mut();
+            state.finding.sufficient = Some(sufficient);
+            state.finding.necessary = Some(reduced.change.clone());
         }
         self.end_with_change(&pair, is_range).await?;
         let (fix, more) = self.fixes(&reduced, &pair).await?;
-        let is_mended = self.board.borrow().finding.fixes.iter().any(|fix| fix.tested == Outcome::Pass);
+        let is_mended = self.state.borrow().finding.fixes.iter().any(|fix| fix.tested == Outcome::Pass);
         if self.order.port && !is_mended {
             self.check_again(&pair).await?;
         }
         let is_complete = fix.as_ref().is_some_and(|fix| fix.is_complete) || !self.order.port;
         {
-            let mut board = self.board.borrow_mut();
+            let mut state = self.state.borrow_mut();
             for culprit in more {
-                if !board.finding.culprits.contains(&culprit) {
-                    board.finding.culprits.insert(0, culprit);
+                if !state.finding.culprits.contains(&culprit) {
+                    state.finding.culprits.insert(0, culprit);
                 }
             }
-            board.finding.fix = fix;
+            state.finding.fix = fix;
         }
         self.prove_fix(&pair).await?;
         let conclusion = match (is_range, is_complete) {
@@ -159,27 +159,27 @@ impl Hunter<'_> {
         if let Some(inside) = inside {
             *necessary = inside;
         }
-        let finding = &mut self.board.borrow_mut().finding;
+        let finding = &mut self.state.borrow_mut().finding;
         finding.necessary = Some(necessary.change.clone());
         finding.sufficient = Some(change.clone());
         Ok(change)
     }
 
     fn name_culprits(&self, pair: &TreePair, culprits: Vec<CommitId>) {
-        let mut board = self.board.borrow_mut();
+        let mut state = self.state.borrow_mut();
         if culprits.is_empty() {
             return;
         }
-        board.finding.culprits = culprits;
+        state.finding.culprits = culprits;
         // If a merge fails while its parents pass, it stays the first bad revision, with the commits that it merged.
         if self.history.get(pair.newer.revision).parents.len() > 1
-            && !board.finding.culprits.contains(&pair.newer.revision)
+            && !state.finding.culprits.contains(&pair.newer.revision)
         {
-            board.finding.culprits.insert(0, pair.newer.revision);
-            board.finding.is_interaction = pair.older.revision != pair.last_good;
+            state.finding.culprits.insert(0, pair.newer.revision);
+            state.finding.is_interaction = pair.older.revision != pair.last_good;
         } else if pair.is_exact {
             // For a step of several commits, or a line that omits commits, the label names the commit.
-            board.finding.first_bad = board.finding.culprits.first().copied();
+            state.finding.first_bad = state.finding.culprits.first().copied();
         }
     }
 }

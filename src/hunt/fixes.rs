@@ -38,7 +38,7 @@ struct FixCandidate {
 
 impl Hunter<'_> {
     /// Tries the reversals of the culprit at the newest revision, from the smallest to the largest, and puts them on
-    /// the board.
+    /// the state.
     ///
     /// Each reversal contains the definitions that it needs. If none passes, the whole declarations are
     /// [carried](Self::port) step by step. Returns the recommended reversal, or else the one that was carried farthest,
@@ -114,7 +114,7 @@ impl Hunter<'_> {
                 .cloned()
         };
         let best = recommended.or_else(farthest);
-        let finding = &mut self.board.borrow_mut().finding;
+        let finding = &mut self.state.borrow_mut().finding;
         (finding.fixes, finding.own_tests) = (fixes, own_tests);
         Ok((best, culprits))
     }
@@ -147,7 +147,7 @@ impl Hunter<'_> {
                 reversals.push(FixCandidate { scope, commit, base, patched, units, n_lines });
             }
         }
-        let culprits = self.board.borrow().finding.culprits.clone();
+        let culprits = self.state.borrow().finding.culprits.clone();
         for commit in culprits.iter().copied().filter(|_| culprits.len() > 1) {
             let Some(parent) = self.history.get(commit).parents.first().copied() else { continue };
             if self.history.find(parent).is_some() && self.history.path(pair.newer.revision, commit).is_some() {

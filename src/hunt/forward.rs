@@ -112,7 +112,7 @@ impl Hunter<'_> {
             self.note("HEAD does not show this failure, so the fix is for the bad revision".to_owned());
             chosen = bad;
         }
-        self.board.borrow_mut().port_target = Some(chosen);
+        self.state.borrow_mut().port_target = Some(chosen);
         Ok(chosen)
     }
 
@@ -166,7 +166,7 @@ impl Hunter<'_> {
     /// Records how far the fix was carried, for a hunt that is stopped in the meantime.
     fn keep_fix(&self, revision: CommitId, reversal: ReversalPatch) -> Result<(), Halt> {
         let fix = self.describe_fix(revision, (reversal.base, reversal.patched), reversal.rung, Outcome::Pass)?;
-        self.board.borrow_mut().finding.fix = Some(Fix { is_complete: false, ..fix });
+        self.state.borrow_mut().finding.fix = Some(Fix { is_complete: false, ..fix });
         Ok(())
     }
 
@@ -188,7 +188,7 @@ impl Hunter<'_> {
         let set = self.trees.change_set(older, newer)?;
         let n_lines = set.n_lines(&set.full());
         let is_complete =
-            revision == self.board.borrow().port_target.unwrap_or(self.order.target) && tested == Outcome::Pass;
+            revision == self.state.borrow().port_target.unwrap_or(self.order.target) && tested == Outcome::Pass;
         Ok(Fix {
             scope: Scope::Lines,
             commit: None,

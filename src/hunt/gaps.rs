@@ -27,8 +27,8 @@ pub(super) fn widest_middle(tested: &BTreeSet<usize>) -> Option<usize> {
 impl Hunter<'_> {
     /// The indices of a line whose revisions were tested, with a verdict or without.
     pub(super) fn tested_on(&self, line: &[CommitId]) -> BTreeSet<usize> {
-        let board = self.board.borrow();
-        (0..line.len()).filter(|index| board.tested.contains_key(&line[*index])).collect()
+        let state = self.state.borrow();
+        (0..line.len()).filter(|index| state.tested.contains_key(&line[*index])).collect()
     }
 
     /// Tests the middle of the widest gap between tested revisions until one passes, or enough are tested: 3 log2(n) + 20
@@ -53,8 +53,8 @@ impl Hunter<'_> {
 
     /// The nearest revision that fails before an index of a line whose first revision fails, with its index.
     fn failing_before(&self, line: &[CommitId], index: usize) -> (usize, TestedRevision) {
-        let board = self.board.borrow();
-        let fails = |at: usize| Some((at, *board.tested.get(&line[at])?)).filter(|(_, t)| t.outcome == Outcome::Fail);
+        let state = self.state.borrow();
+        let fails = |at: usize| Some((at, *state.tested.get(&line[at])?)).filter(|(_, t)| t.outcome == Outcome::Fail);
         (0..index).rev().find_map(fails).expect("the first revision of the line fails")
     }
 }

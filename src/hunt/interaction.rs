@@ -48,7 +48,7 @@ impl Hunter<'_> {
         }
         let what = self.order.sought.words().together[1].to_lowercase();
         self.note(format!("{} commits interact: {what} needs lines of each of them", culprits.len()));
-        self.board.borrow_mut().finding.culprits = culprits;
+        self.state.borrow_mut().finding.culprits = culprits;
         Ok(Some((change, oldest)))
     }
 

@@ -152,7 +152,7 @@ pub struct Noisy {
 /// The reason why an engine ends before its last line.
 #[derive(Debug, thiserror::Error)]
 pub enum Halt {
-    /// The hunt is over; the board has the results.
+    /// The hunt is over; the state has the results.
     #[error("the hunt is over")]
     Concluded(Conclusion),
     /// The same hunt must start again with a changed plan; the cache answers known probes.
@@ -235,7 +235,7 @@ impl EngineState {
         self.carried.is_some()
     }
 
-    /// An empty board for a hunt from `bad`.
+    /// An empty state for a hunt from `bad`.
     pub fn new(bad: CommitId) -> Rc<RefCell<Self>> {
         Rc::new(RefCell::new(Self {
             finding: Finding::new(bad),
@@ -264,7 +264,7 @@ pub struct Hunter<'a> {
     trees: &'a dyn Trees,
     history: &'a History,
     order: &'a HuntWishes,
-    board: Rc<RefCell<EngineState>>,
+    state: Rc<RefCell<EngineState>>,
 }
 
 impl<'a> Hunter<'a> {
@@ -274,20 +274,20 @@ impl<'a> Hunter<'a> {
         trees: &'a dyn Trees,
         history: &'a History,
         order: &'a HuntWishes,
-        board: Rc<RefCell<EngineState>>,
+        state: Rc<RefCell<EngineState>>,
     ) -> Self {
-        Self { asker, trees, history, order, board }
+        Self { asker, trees, history, order, state }
     }
 
     fn tell(&self, event: Event) {
-        self.board.borrow_mut().events.push(event);
+        self.state.borrow_mut().events.push(event);
     }
 
     fn note(&self, text: String) {
-        let mut board = self.board.borrow_mut();
-        if !board.finding.notes.contains(&text) {
-            board.events.push(Event::Remark(text.clone()));
-            board.finding.notes.push(text);
+        let mut state = self.state.borrow_mut();
+        if !state.finding.notes.contains(&text) {
+            state.events.push(Event::Remark(text.clone()));
+            state.finding.notes.push(text);
         }
     }
 

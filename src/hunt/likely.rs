@@ -154,7 +154,7 @@ impl Hunter<'_> {
         let (open, likely) = (fit::open_places(line.belief.sides(place)), line.belief.interval(REST));
         self.write_places(line, open.start.min(likely.start)..open.end.max(likely.end));
         self.note("the runs of the test do not tell revisions apart with the confidence that is asked for".to_owned());
-        let finding = &mut self.board.borrow_mut().finding;
+        let finding = &mut self.state.borrow_mut().finding;
         finding.confidence = None;
         let is_range = (2..line.last()).contains(&finding.range.len());
         if is_range { Conclusion::Range } else { Conclusion::NotReproducible }
@@ -255,7 +255,7 @@ impl Hunter<'_> {
                 .to_owned(),
         );
         {
-            let finding = &mut self.board.borrow_mut().finding;
+            let finding = &mut self.state.borrow_mut().finding;
             (finding.confidence, finding.noise) = (None, Some(noise));
         }
         self.pair_of(line, ends).await
@@ -268,7 +268,7 @@ impl Hunter<'_> {
             return self.surely_pair().await;
         }
         if is_bounded {
-            self.board.borrow_mut().finding.last_good = Some(line.revisions[last]);
+            self.state.borrow_mut().finding.last_good = Some(line.revisions[last]);
             return Err(Halt::Concluded(Conclusion::GoodFails));
         }
         self.never_passed(&line.revisions, last).await?;
@@ -290,11 +290,11 @@ impl Hunter<'_> {
     /// Records the most likely places so far, and their probability.
     fn write_belief(&self, line: &SearchedLine) {
         self.write_places(line, line.belief.interval(REST));
-        self.board.borrow_mut().finding.confidence = Some(line.belief.likeliest().1);
+        self.state.borrow_mut().finding.confidence = Some(line.belief.likeliest().1);
     }
 
     fn write_places(&self, line: &SearchedLine, places: Range<usize>) {
-        let finding = &mut self.board.borrow_mut().finding;
+        let finding = &mut self.state.borrow_mut().finding;
         finding.noise = Some(line.belief.noise());
         finding.last_good = line.revisions.get(places.end).copied();
         finding.range = line.revisions[places.start..places.end.min(line.last())].to_vec();
@@ -397,10 +397,10 @@ mod tests {
         order.noisy = Some(Noisy { rate, confidence: 0.95 });
         order.is_clean = true;
         let mut runs = Runs { run, known: HashMap::new(), noise: None };
-        let board = EngineState::new(order.bad);
-        let Ok(halt) = drive(Engine::Hunt, (&trees, &history, &order), &mut runs, &board);
+        let state = EngineState::new(order.bad);
+        let Ok(halt) = drive(Engine::Hunt, (&trees, &history, &order), &mut runs, &state);
         let Halt::Concluded(conclusion) = &*halt else { panic!("{halt:?}") };
-        (*conclusion, board.borrow().finding.clone(), runs.known.len())
+        (*conclusion, state.borrow().finding.clone(), runs.known.len())
     }
 
     fn outcome(is_fail: bool) -> Outcome {

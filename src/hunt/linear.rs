@@ -51,7 +51,7 @@ impl Hunter<'_> {
                 TestedRevision { revision, tree: kept, outcome: Outcome::Fail, repair: Some(index), is_fetched: false }
             };
         }
-        self.board.borrow_mut().finding.oldest_tested = line.last().copied();
+        self.state.borrow_mut().finding.oldest_tested = line.last().copied();
         Err(Halt::Concluded(Conclusion::NeverPassed))
     }
 
@@ -92,9 +92,9 @@ impl Hunter<'_> {
         let n_lines = set.n_lines(&kept);
         let source = previous.revision;
         self.tell(Event::Repaired { revision, source, n_lines });
-        let mut board = self.board.borrow_mut();
+        let mut state = self.state.borrow_mut();
         let control = RepairCheck::Provisional;
-        board.finding.repairs.push(Repair { revision, source, base: bare, patched, n_lines, control });
-        Ok((patched, board.finding.repairs.len() - 1))
+        state.finding.repairs.push(Repair { revision, source, base: bare, patched, n_lines, control });
+        Ok((patched, state.finding.repairs.len() - 1))
     }
 }

@@ -209,7 +209,7 @@ impl Judge for Probing<'_, '_> {
     }
 
     fn note_refused(&mut self, n_refused: usize) {
-        self.hunter.board.borrow_mut().n_refused += n_refused;
+        self.hunter.state.borrow_mut().n_refused += n_refused;
     }
 }
 
@@ -236,7 +236,7 @@ impl Hunter<'_> {
     /// Stores the current state of a reduction: if the hunt is stopped, it is a valid answer, but not a minimal one.
     fn keep_best(&self, direction: ChangeDirection, base: TreeId, tree: TreeId) {
         let best = |older, newer| Some(FoundChange { older, newer, n_lines: 0, units: Vec::new(), is_minimal: false });
-        let finding = &mut self.board.borrow_mut().finding;
+        let finding = &mut self.state.borrow_mut().finding;
         match direction {
             ChangeDirection::Forward => finding.sufficient = best(base, tree),
             ChangeDirection::Backward => finding.necessary = best(tree, base),
@@ -338,7 +338,7 @@ impl Hunter<'_> {
             }
         }
         if phase == Phase::Repair {
-            self.board.borrow_mut().n_asked_for_repairs += judge.n_asked;
+            self.state.borrow_mut().n_asked_for_repairs += judge.n_asked;
         }
         if phase == Phase::Repair && aim.max_asked.is_some_and(|max_asked| judge.n_asked >= max_asked) {
             let (short, lines) = (revision.short(), count(set.n_lines(&kept), "line"));

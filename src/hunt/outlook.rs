@@ -91,7 +91,7 @@ impl Outlook {
 impl Hunter<'_> {
     /// Records the position of the walk on `line` when it asks for the next revision.
     pub(super) fn look_ahead(&self, line: &[CommitId], position: WalkPosition) {
-        self.board.borrow_mut().outlook = Some(Outlook { line: line.to_vec(), position });
+        self.state.borrow_mut().outlook = Some(Outlook { line: line.to_vec(), position });
     }
 
     /// At most `n` probes that the walk may ask after the current one, without those in `asked`.
@@ -104,11 +104,11 @@ impl Hunter<'_> {
         // If the tree of a predicted stop cannot be read, that is no error until it is asked for.
         let probe = |stop: usize| self.bare_probe(outlook.line[stop]).ok();
         let known = |stop: &usize| {
-            let tested = self.board.borrow().tested.get(&outlook.line[*stop]).map(|tested| tested.outcome);
+            let tested = self.state.borrow().tested.get(&outlook.line[*stop]).map(|tested| tested.outcome);
             let outcome = tested.or_else(|| overheard.get(&probe(*stop)?).copied())?;
             outcome.is_testable().then_some(outcome == Outcome::Pass)
         };
-        let is_open = |stop: &usize| !self.board.borrow().tested.contains_key(&outlook.line[*stop]);
+        let is_open = |stop: &usize| !self.state.borrow().tested.contains_key(&outlook.line[*stop]);
         let is_new = |probe: &Probe| probe != asked && !overheard.contains_key(probe);
         if outlook.position == WalkPosition::Gaps {
             let mut tested = self.tested_on(&outlook.line);

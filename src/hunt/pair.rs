@@ -109,7 +109,7 @@ impl Hunter<'_> {
     }
 
     fn is_contained(&self, repair: usize, revision: CommitId) -> bool {
-        let source = self.board.borrow().finding.repairs[repair].source;
+        let source = self.state.borrow().finding.repairs[repair].source;
         self.history.path(revision, source).is_some()
     }
 
@@ -136,9 +136,9 @@ impl Hunter<'_> {
 
     /// Records that these repairs do not decide the verdict.
     fn hold(&self, repairs: [Option<usize>; 2]) {
-        let mut board = self.board.borrow_mut();
+        let mut state = self.state.borrow_mut();
         for repair in repairs.into_iter().flatten() {
-            board.finding.repairs[repair].control = RepairCheck::Held;
+            state.finding.repairs[repair].control = RepairCheck::Held;
         }
     }
 
@@ -188,7 +188,7 @@ impl Hunter<'_> {
         let mut repair = Some(repair);
         let mut sources = HashSet::new();
         while let Some(index) = repair {
-            let source = self.board.borrow().finding.repairs[index].source;
+            let source = self.state.borrow().finding.repairs[index].source;
             let tested = self.as_tested(source).await?;
             if tested.outcome != Outcome::Fail || !sources.insert(source) {
                 break;
@@ -204,7 +204,7 @@ impl Hunter<'_> {
     /// Check: applied to the nearest known failure (`fail`), such a repair must still fail; otherwise it reverses the
     /// culprit. Cost: one reduction and one probe.
     async fn repair_from_older(&self, pair: &TreePair, fail: TestedRevision) -> Result<bool, Halt> {
-        let before = self.board.borrow().carried.clone();
+        let before = self.state.borrow().carried.clone();
         let Some(tested) = self.repair(pair.newer.revision, pair.older).await? else { return Ok(false) };
         let repair = tested.repair.expect("a repaired verdict names its repair");
         let tree = self.with_repair(repair, fail.tree)?;
@@ -213,11 +213,11 @@ impl Hunter<'_> {
             None => false,
         };
         let control = if is_held { RepairCheck::Held } else { RepairCheck::Flipped };
-        let mut board = self.board.borrow_mut();
-        board.finding.repairs[repair].control = control;
-        board.tested.retain(|_, tested| tested.repair.is_none());
+        let mut state = self.state.borrow_mut();
+        state.finding.repairs[repair].control = control;
+        state.tested.retain(|_, tested| tested.repair.is_none());
         if !is_held {
-            board.carried = before;
+            state.carried = before;
         }
         Ok(is_held)
     }
@@ -241,12 +241,12 @@ impl Hunter<'_> {
             return Ok(false);
         }
         let set = self.trees.change_set(base, reduced)?;
-        let mut board = self.board.borrow_mut();
-        board.finding.repairs[repair].patched = reduced;
-        board.finding.repairs[repair].n_lines = set.n_lines(&set.full());
-        board.finding.repairs[repair].control = RepairCheck::Flipped;
-        board.carried = Some(Rc::new(Carried { base, patched: reduced, index: repair }));
-        board.tested.retain(|_, tested| tested.repair.is_none());
+        let mut state = self.state.borrow_mut();
+        state.finding.repairs[repair].patched = reduced;
+        state.finding.repairs[repair].n_lines = set.n_lines(&set.full());
+        state.finding.repairs[repair].control = RepairCheck::Flipped;
+        state.carried = Some(Rc::new(Carried { base, patched: reduced, index: repair }));
+        state.tested.retain(|_, tested| tested.repair.is_none());
         Ok(true)
     }
 

@@ -113,11 +113,11 @@ fn hunt(story: &Story, walk: HistoryWalk, width: usize) -> (Finding, usize) {
     let trees = MemoryTrees::default();
     let history = story.history(&trees);
     let order = order(story, walk);
-    let board = EngineState::new(order.bad);
+    let state = EngineState::new(order.bad);
     let mut oracle = Oracle::new(&trees, judge, width);
-    let halt = drive(Engine::Hunt, (&trees, &history, &order), &mut oracle, &board).unwrap();
+    let halt = drive(Engine::Hunt, (&trees, &history, &order), &mut oracle, &state).unwrap();
     let Halt::Concluded(conclusion) = &*halt else { panic!("{halt:?}") };
-    let finding = Finding { conclusion: *conclusion, ..board.borrow().finding.clone() };
+    let finding = Finding { conclusion: *conclusion, ..state.borrow().finding.clone() };
     (finding, oracle.n_used(Phase::Search))
 }
 

@@ -41,10 +41,10 @@ impl Hunter<'_> {
     /// up to fifty for each change.
     pub(super) async fn prove_change(&self, pair: &TreePair) -> Result<(), Halt> {
         let claims = self.claims_of_change(pair);
-        self.board.borrow_mut().finding.evidence.clear();
+        self.state.borrow_mut().finding.evidence.clear();
         self.prove(claims).await?;
         self.recall(pair).await;
-        self.board.borrow_mut().finding.is_proved = true;
+        self.state.borrow_mut().finding.is_proved = true;
         Ok(())
     }
 
@@ -75,7 +75,7 @@ impl Hunter<'_> {
     ///
     /// Cost: at most one run.
     pub(super) async fn contradicted(&self, claim: Probe, seen: Outcome) -> Halt {
-        self.board.borrow_mut().doubt = Some(claim);
+        self.state.borrow_mut().doubt = Some(claim);
         if self.order.noisy.is_some() {
             return if self.order.is_clean {
                 Halt::Concluded(Conclusion::NotReproducible)
@@ -130,7 +130,7 @@ impl Hunter<'_> {
     }
 
     fn has_slow_claim(&self) -> bool {
-        self.board.borrow().has_slow_claim
+        self.state.borrow().has_slow_claim
     }
 
     /// Makes these clean runs of these revisions; ends the hunt if one does not have the outcome of its revision.
@@ -147,7 +147,7 @@ impl Hunter<'_> {
             Some(((claim, seen), _)) if claim.run.is_none() => Err(self.contradicted(*claim, seen).await),
             // The first run had the expected outcome.
             Some(((claim, _), _)) => {
-                self.board.borrow_mut().doubt = Some(*claim);
+                self.state.borrow_mut().doubt = Some(*claim);
                 Err(Halt::Again(Again::Noisy))
             }
         }
@@ -177,7 +177,7 @@ impl Hunter<'_> {
             .collect();
         let shown = probes.into_iter().zip(&evidence).filter(|(_, evidence)| !evidence.holds());
         let disagreements = shown.map(|(probe, evidence)| (probe, evidence.seen)).collect();
-        self.board.borrow_mut().finding.evidence.extend(evidence);
+        self.state.borrow_mut().finding.evidence.extend(evidence);
         disagreements
     }
 
@@ -196,7 +196,7 @@ impl Hunter<'_> {
 
     fn note_shown(&self, unit: Option<UnitOf>, outcome: Outcome) {
         let Some(UnitOf { is_sufficient, index }) = unit else { return };
-        let finding = &mut self.board.borrow_mut().finding;
+        let finding = &mut self.state.borrow_mut().finding;
         let change = if is_sufficient { &mut finding.sufficient } else { &mut finding.necessary };
         if let Some(unit) = change.as_mut().and_then(|change| change.units.get_mut(index)) {
             unit.shown_without = Some(outcome);
@@ -213,7 +213,7 @@ impl Hunter<'_> {
         let mut open = Vec::new();
         let question = ProbeQuestion::Exact(pair.ends());
         {
-            let finding = &self.board.borrow().finding;
+            let finding = &self.state.borrow().finding;
             for (change, is_sufficient, side) in
                 [(&finding.sufficient, true, &pair.older), (&finding.necessary, false, &pair.newer)]
             {
@@ -240,7 +240,7 @@ impl Hunter<'_> {
         let mut claims = Vec::new();
         let (older, newer) = (pair.older, pair.newer);
         let mut n_unverified = 0;
-        let finding = self.board.borrow().finding.clone();
+        let finding = self.state.borrow().finding.clone();
         let (words, of_unit) = (self.order.sought.words().claims, self.order.sought.words().of_unit);
         claims.push(ClaimToProve::of(words[0], Probe::again(&older), Expected::Pass));
         if let Some(change) = &finding.sufficient {
@@ -269,12 +269,12 @@ impl Hunter<'_> {
                 claims.push(ClaimToProve { text, probe: Probe::claim(tree, side.revision, exact), expected, unit });
             }
         }
-        self.board.borrow_mut().finding.n_unverified_units = n_unverified;
+        self.state.borrow_mut().finding.n_unverified_units = n_unverified;
         claims
     }
 
     fn claims_of_fix(&self, pair: &TreePair) -> Result<Vec<ClaimToProve>, Halt> {
-        let finding = self.board.borrow().finding.clone();
+        let finding = self.state.borrow().finding.clone();
         let reverts = finding.fixes.iter().filter(|fix| fix.is_revert() && fix.is_whole() && fix.is_complete);
         // In the order of `Report::revert`.
         let revert = reverts.min_by_key(|fix| (fix.scope == Scope::Merge, fix.is_code_of_commit(), fix.n_lines));

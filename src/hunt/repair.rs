@@ -51,12 +51,12 @@ impl Hunter<'_> {
         }
         let n_lines = set.n_lines(&kept);
         let index = {
-            let mut board = self.board.borrow_mut();
-            let index = board.finding.repairs.len();
+            let mut state = self.state.borrow_mut();
+            let index = state.finding.repairs.len();
             let (source, control) = (source.revision, RepairCheck::Provisional);
-            board.finding.repairs.push(Repair { revision, source, base, patched, n_lines, control });
-            board.irreparable.clear();
-            board.carried = Some(Rc::new(Carried { base, patched, index }));
+            state.finding.repairs.push(Repair { revision, source, base, patched, n_lines, control });
+            state.irreparable.clear();
+            state.carried = Some(Rc::new(Carried { base, patched, index }));
             index
         };
         self.tell(Event::Repaired { revision, source: source.revision, n_lines });
@@ -99,8 +99,8 @@ impl Hunter<'_> {
 
     /// The trees without and with a repair.
     pub(super) fn repair_trees(&self, repair: usize) -> (TreeId, TreeId) {
-        let board = self.board.borrow();
-        let repair = &board.finding.repairs[repair];
+        let state = self.state.borrow();
+        let repair = &state.finding.repairs[repair];
         (repair.base, repair.patched)
     }
 
@@ -155,7 +155,7 @@ impl Hunter<'_> {
             Outcome::Fail => RepairCheck::Flipped,
             Outcome::Pass | Outcome::Unresolved(_) => RepairCheck::Provisional,
         };
-        self.board.borrow_mut().finding.repairs[repair].control = control;
+        self.state.borrow_mut().finding.repairs[repair].control = control;
         Ok(control)
     }
 }

@@ -28,7 +28,7 @@ impl Hunter<'_> {
         let is_one = candidates.len() < 2 || is_merge;
         if is_one {
             {
-                let finding = &mut self.board.borrow_mut().finding;
+                let finding = &mut self.state.borrow_mut().finding;
                 (finding.evidence, finding.is_proved) = (ends(pair), true);
             }
             self.tell(Event::Proved { revision: pair.newer.revision });
@@ -37,7 +37,7 @@ impl Hunter<'_> {
             return Ok(());
         }
         if !is_one {
-            self.board.borrow_mut().finding.range = candidates.to_vec();
+            self.state.borrow_mut().finding.range = candidates.to_vec();
         }
         self.prove_change(pair).await?;
         Err(Halt::Concluded(if is_one { Conclusion::Found } else { Conclusion::Range }))
@@ -83,7 +83,7 @@ impl Hunter<'_> {
 
     /// Whether the time for reductions is used up.
     pub(super) fn is_effort_spent(&self) -> bool {
-        self.board.borrow().is_effort_spent
+        self.state.borrow().is_effort_spent
     }
 }
 

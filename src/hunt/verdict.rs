@@ -38,7 +38,7 @@ impl Hunter<'_> {
     ///
     /// The outcome is unresolved if neither helps. Cost: at most three probes; none if known.
     pub(super) async fn as_tested(&self, revision: CommitId) -> Result<TestedRevision, Halt> {
-        let known = self.board.borrow().tested.get(&revision).copied();
+        let known = self.state.borrow().tested.get(&revision).copied();
         if let Some(tested) = known
             && tested.outcome.is_testable()
         {
@@ -51,7 +51,7 @@ impl Hunter<'_> {
         if bare.outcome.is_testable() {
             return Ok(bare);
         }
-        let carried = self.board.borrow().carried.clone();
+        let carried = self.state.borrow().carried.clone();
         let Some(carried) = carried else { return Ok(bare) };
         for tree in self.carry(&carried, bare.tree)? {
             let outcome = self.probe(tree, revision, Phase::Search).await;
@@ -65,13 +65,13 @@ impl Hunter<'_> {
                 }));
             }
         }
-        self.board.borrow_mut().irreparable.insert(revision);
+        self.state.borrow_mut().irreparable.insert(revision);
         Ok(bare)
     }
 
     /// Whether a revision has a verdict already.
     pub(super) fn is_known(&self, revision: CommitId) -> bool {
-        self.board.borrow().tested.get(&revision).is_some_and(|tested| tested.outcome.is_testable())
+        self.state.borrow().tested.get(&revision).is_some_and(|tested| tested.outcome.is_testable())
     }
 
     /// Tests a revision without a repair: its artifact, if there is one, and else what is built of it.
@@ -89,7 +89,7 @@ impl Hunter<'_> {
     /// Without a verdict, an artifact says nothing about what could be built.
     pub(super) async fn asked(&self, revision: CommitId) -> Result<TestedRevision, Halt> {
         let asked = self.bare_probe(revision)?;
-        let outlook = self.board.borrow_mut().outlook.take();
+        let outlook = self.state.borrow_mut().outlook.take();
         let guesses = |overheard: &HashMap<Probe, Outcome>, n: usize| {
             outlook.as_ref().map_or_else(Vec::new, |outlook| self.guesses(outlook, &asked, (overheard, n)))
         };
@@ -113,28 +113,28 @@ impl Hunter<'_> {
     /// run for each of them, and all results are proved in the end. Cost: one clean run for each reason.
     async fn suspect(&self, probe: Probe, outcome: Outcome) -> Result<(), Halt> {
         let Outcome::Unresolved(reason) = outcome else { return Ok(()) };
-        if self.order.is_clean || !reason.may_be_stale() || self.board.borrow().confirmed.contains(&reason) {
+        if self.order.is_clean || !reason.may_be_stale() || self.state.borrow().confirmed.contains(&reason) {
             return Ok(());
         }
         let claim = Probe { phase: Phase::Verify, is_claim: true, ..probe };
         if self.asker.one(claim).await.is_testable() {
-            self.board.borrow_mut().doubt = Some(claim);
+            self.state.borrow_mut().doubt = Some(claim);
             return Err(Halt::Again(Again::Clean));
         }
-        self.board.borrow_mut().confirmed.insert(reason);
+        self.state.borrow_mut().confirmed.insert(reason);
         Ok(())
     }
 
     /// Records a verdict and reports it.
     pub(super) fn record(&self, tested: TestedRevision) -> TestedRevision {
-        let mut board = self.board.borrow_mut();
-        board.tested.insert(tested.revision, tested);
+        let mut state = self.state.borrow_mut();
+        state.tested.insert(tested.revision, tested);
         let verdict = (tested.revision, tested.outcome, tested.repair.is_some());
-        board.finding.verdicts.push(verdict);
+        state.finding.verdicts.push(verdict);
         if tested.is_fetched && tested.outcome.is_testable() {
-            board.finding.fetched.push(tested.revision);
+            state.finding.fetched.push(tested.revision);
         }
-        board.events.push(Event::Tested {
+        state.events.push(Event::Tested {
             revision: tested.revision,
             outcome: tested.outcome,
             is_repaired: tested.repair.is_some(),
@@ -228,7 +228,7 @@ impl Hunter<'_> {
         target: usize,
     ) -> Result<Option<(usize, TestedRevision)>, Halt> {
         const N_LOOKED_AT: usize = 4;
-        if !self.order.may_widen || !self.board.borrow().finding.repairs.is_empty() {
+        if !self.order.may_widen || !self.state.borrow().finding.repairs.is_empty() {
             return Ok(None);
         }
         // The line may have another form in another part of the history only.
@@ -245,8 +245,8 @@ impl Hunter<'_> {
     /// Whether the last three repairs were made of one commit after the other: none was carried to the next revision, so each
     /// verdict is hardly more than that of the neighbour.
     fn is_repaired_in_vain(&self) -> bool {
-        let board = self.board.borrow();
-        match &board.finding.repairs[..] {
+        let state = self.state.borrow();
+        match &state.finding.repairs[..] {
             [.., first, second, third] => third.source == second.revision && second.source == first.revision,
             _ => false,
         }

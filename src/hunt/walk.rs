@@ -75,7 +75,7 @@ impl Hunter<'_> {
         let tested = self.as_tested(good).await?;
         if tested.outcome == Outcome::Fail && tested.repair.is_none() {
             self.check(&[tested]).await?;
-            self.board.borrow_mut().finding.last_good = Some(good);
+            self.state.borrow_mut().finding.last_good = Some(good);
             return Err(Halt::Concluded(Conclusion::GoodFails));
         }
         if tested.outcome == Outcome::Unresolved(Reason::NoArtifact) {
@@ -145,9 +145,9 @@ impl Hunter<'_> {
             return None;
         }
         let oldest = {
-            let board = self.board.borrow();
+            let state = self.state.borrow();
             let fails = |id: &CommitId| {
-                board.tested.get(id).is_some_and(|tested| tested.outcome == Outcome::Fail && tested.repair.is_none())
+                state.tested.get(id).is_some_and(|tested| tested.outcome == Outcome::Fail && tested.repair.is_none())
             };
             if fails(&good) {
                 return None;
@@ -165,7 +165,7 @@ impl Hunter<'_> {
         } else {
             self.history.between(good, line[oldest])
         };
-        let finding = &mut self.board.borrow_mut().finding;
+        let finding = &mut self.state.borrow_mut().finding;
         (finding.last_good, finding.range) = (Some(good), range);
         (finding.range.len() > 1).then_some(Conclusion::Range)
     }
@@ -297,7 +297,7 @@ impl Hunter<'_> {
     /// The next revision of a bisection between two indices of a line, which is announced.
     fn next_step(&self, line: &[CommitId], bad: usize, good: usize) -> usize {
         let middle = self.next_between(line, bad, good);
-        self.board.borrow_mut().finding.range = line[bad..good].to_vec();
+        self.state.borrow_mut().finding.range = line[bad..good].to_vec();
         if !self.is_known(line[middle]) {
             let (n_left, n_candidates) = (good - middle - 1, good - bad);
             self.tell(Event::Bisecting { n_left, n_candidates, next: line[middle] });
@@ -313,8 +313,8 @@ impl Hunter<'_> {
     pub(super) async fn never_passed(&self, line: &[CommitId], near: usize) -> Result<Bracket, Halt> {
         let last = line.len() - 1;
         let oldest_failing = || {
-            let board = self.board.borrow();
-            let fails = |id: &CommitId| board.tested.get(id).is_some_and(|tested| tested.outcome == Outcome::Fail);
+            let state = self.state.borrow();
+            let fails = |id: &CommitId| state.tested.get(id).is_some_and(|tested| tested.outcome == Outcome::Fail);
             line.iter().rposition(fails).unwrap_or(near)
         };
         let oldest = self.as_tested(line[oldest_failing()]).await?;
@@ -354,14 +354,14 @@ impl Hunter<'_> {
     /// is no known pass on which to check this.
     fn end_of_evidence(&self, line: &[CommitId], near: usize) {
         let bare = {
-            let board = self.board.borrow();
+            let state = self.state.borrow();
             let fails_bare = |id: &CommitId| {
-                board.tested.get(id).is_some_and(|tested| tested.outcome == Outcome::Fail && tested.repair.is_none())
+                state.tested.get(id).is_some_and(|tested| tested.outcome == Outcome::Fail && tested.repair.is_none())
             };
             line[..=near].iter().rposition(fails_bare).unwrap_or(0)
         };
         {
-            let finding = &mut self.board.borrow_mut().finding;
+            let finding = &mut self.state.borrow_mut().finding;
             finding.oldest_tested = Some(line[near]);
             finding.oldest_failing = Some(line[bare]);
         }
@@ -404,7 +404,7 @@ impl Hunter<'_> {
         let mut joined: Vec<CommitId> = Vec::new();
         let mut is_decided = true;
         while good_index - bad_index > 1 {
-            self.board.borrow_mut().finding.last_good = Some(good.revision);
+            self.state.borrow_mut().finding.last_good = Some(good.revision);
             let middle = self.next_step(&line, bad_index, good_index);
             let middle = self.around(&line, middle, (bad_index, good_index)).await?;
             match self.examine(&line, middle, bad_index).await? {

@@ -25,7 +25,7 @@ pub struct Announcing<'a, 'p> {
     /// The runner.
     pub runner: &'a mut Runner<'p>,
     /// The state of the engine.
-    pub board: &'a RefCell<EngineState>,
+    pub state: &'a RefCell<EngineState>,
     /// The data for a report.
     pub sources: FindingSources<'a>,
     /// The repository.
@@ -45,8 +45,8 @@ pub struct Announcing<'a, 'p> {
 impl Announcing<'_, '_> {
     fn announce(&mut self) -> Result<(), RunnerError> {
         let (mut found, n_refused) = {
-            let board = self.board.borrow();
-            (board.finding.clone(), board.n_refused as u64)
+            let state = self.state.borrow();
+            (state.finding.clone(), state.n_refused as u64)
         };
         found.conclusion = Conclusion::Culprit;
         // An unreadable tree shows again in the reduction.
@@ -98,7 +98,7 @@ impl ProbeRunner for Announcing<'_, '_> {
     }
 
     fn answer(&mut self, probes: &[Probe]) -> Result<RunnerReply, RunnerError> {
-        let first_bad = self.board.borrow().finding.first_bad;
+        let first_bad = self.state.borrow().finding.first_bad;
         if let Some(revision) = first_bad
             && let Some(all_files) = self.all_files.take()
             && all_files.lets_pass(revision, self.runner)?
@@ -108,9 +108,9 @@ impl ProbeRunner for Announcing<'_, '_> {
         }
         let is_searching = probes.first().is_some_and(|probe| matches!(probe.phase, Phase::Search | Phase::Repair));
         if let Some(unlike) = self.unlike.as_ref().filter(|_| is_searching) {
-            let board = self.board.borrow();
+            let state = self.state.borrow();
             let hunted = self.sources.signature.and_then(|signature| signature.line.as_deref()).unwrap_or_default();
-            if let Some(again) = unlike.widened(hunted, &board, self.sources.history).filter(|_| !board.has_repair()) {
+            if let Some(again) = unlike.widened(hunted, &state, self.sources.history).filter(|_| !state.has_repair()) {
                 return Ok(RunnerReply::Again(again));
             }
         }

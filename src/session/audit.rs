@@ -47,7 +47,7 @@ mod tests {
             environment: environment.into_iter().collect(),
             configuration: Vec::new(),
             interrupt: None,
-            crew: None,
+            kept_executor: None,
             embedding: Embedding::default(),
         })
     }

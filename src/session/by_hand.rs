@@ -205,8 +205,8 @@ pub fn go_on(
     let mut order = plan.engine_order(&Adjustments::default(), &history);
     (order.check_vacuous, order.may_release, order.may_widen, order.asks_complaints) = (false, false, false, false);
     order.is_clean = true;
-    let board = EngineState::new(plan.bad);
-    let halt = drive(Engine::Hunt, (&store, &history, &order), &mut person, &board)?;
+    let state = EngineState::new(plan.bad);
+    let halt = drive(Engine::Hunt, (&store, &history, &order), &mut person, &state)?;
     let conclusion = match &*halt {
         Halt::Concluded(conclusion) => *conclusion,
         Halt::Trees(error) => return Err(Failure::from_error(error)),
@@ -230,7 +230,7 @@ pub fn go_on(
             find: plan.order.history.find,
         })));
     }
-    let mut finding: Finding = board.borrow().finding.clone();
+    let mut finding: Finding = state.borrow().finding.clone();
     finding.conclusion = conclusion;
     let adjustments = Adjustments::default();
     let sources = FindingSources {

@@ -22,7 +22,7 @@ pub struct Context {
     /// The flag that stops a recording or an explanation in this context; `None` if signals to the process stop it.
     pub interrupt: Option<Interrupt>,
     /// The workers that hunts in this context use one after the other; `None` if each hunt has its own.
-    pub crew: Option<KeptExecutor>,
+    pub kept_executor: Option<KeptExecutor>,
     /// The parts that another program replaces.
     pub embedding: Embedding,
 }
@@ -54,7 +54,7 @@ impl Context {
             environment,
             configuration: Vec::new(),
             interrupt: None,
-            crew: None,
+            kept_executor: None,
             embedding: Embedding::default(),
         })
     }

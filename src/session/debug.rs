@@ -290,7 +290,7 @@ impl DebugWalk {
     /// What should have changed it between them is missing.
     pub fn gap(&self) -> Option<(Step, Step)> {
         let grounds = self.grounds.as_ref()?;
-        gap::find((&grounds.graph, &self.table), &self.judged).map(|gap| (gap.right, gap.wrong))
+        gap::find(&grounds.graph, &self.table, &self.judged).map(|gap| (gap.right, gap.wrong))
     }
 
     /// How the last answer contradicts an earlier one.

@@ -246,12 +246,12 @@ impl<'h> Hunt<'h> {
             tell_cache_event(event, talk);
         }
         let limits = limits(&plan.order.effort, &interrupt, context);
-        let crew = context.crew.as_ref().filter(|_| plan.remote.is_none());
+        let kept_executor = context.kept_executor.as_ref().filter(|_| plan.remote.is_none());
         if !sandboxes::left(context, location)?.is_empty() {
             talk.say("Removing the checkouts that an earlier run left.");
         }
-        let root = match crew {
-            Some(crew) => crew.root().to_owned(),
+        let root = match kept_executor {
+            Some(kept_executor) => kept_executor.root().to_owned(),
             None => sandboxes::sandboxes(context, location, &saved.id)?,
         };
         let place = place(plan, location, context, &root);
@@ -266,7 +266,7 @@ impl<'h> Hunt<'h> {
                 earlier: saved.replay.as_ref().and_then(|replay| replay.toolset.clone()),
             }));
         }
-        let executor = remote::executor(plan, (&root, crew), location, (&interrupt, talk))?;
+        let executor = remote::executor(plan, (&root, kept_executor), location, (&interrupt, talk))?;
         let executor = match &context.embedding.around {
             Some(around) => around.around(executor),
             None => executor,
@@ -378,14 +378,14 @@ impl<'h> Hunt<'h> {
             }
             self.try_precheck(&store)?;
             let all_files = self.all_files(&adjustments)?;
-            let board = EngineState::new(self.plan.bad);
+            let state = EngineState::new(self.plan.bad);
             let order = self.order(&adjustments, &store)?;
             let engine = if self.plan.is_minimize { Engine::Minimize } else { Engine::Hunt };
             let history = Rc::clone(&self.history);
             let signature = self.signature.as_ref();
             let mut announcing = Announcing {
                 runner: &mut self.runner,
-                board: &board,
+                state: &state,
                 sources: FindingSources {
                     plan: self.plan,
                     adjustments: &adjustments,
@@ -401,20 +401,20 @@ impl<'h> Hunt<'h> {
                 proved: &mut self.proved,
                 hunt: (&self.id, &self.log, self.begin.0, self.begin.1),
             };
-            let halt = drive(engine, (&store, &history, &order), &mut announcing, &board)?;
+            let halt = drive(engine, (&store, &history, &order), &mut announcing, &state)?;
             self.runner.collect_all()?;
-            let n_refused = board.borrow().n_refused as u64;
+            let n_refused = state.borrow().n_refused as u64;
             match &*halt {
                 Halt::Trees(error) => return Err(Failure::from_error(error)),
                 Halt::Concluded(Conclusion::NeverPassed | Conclusion::GoodFails)
-                    if self.passes_with_all_files(&board.borrow().finding, &mut adjustments)? => {}
+                    if self.passes_with_all_files(&state.borrow().finding, &mut adjustments)? => {}
                 Halt::Concluded(Conclusion::NeverPassed | Conclusion::GoodFails)
-                    if self.passes_alone(&board.borrow().finding, &store)? =>
+                    if self.passes_alone(&state.borrow().finding, &store)? =>
                 {
                     adjustments.adjust(&Again::Alone);
                 }
                 Halt::Concluded(Conclusion::NeverPassed)
-                    if before_hold.is_some() && self.is_seen_to_the_end(&board.borrow().finding) =>
+                    if before_hold.is_some() && self.is_seen_to_the_end(&state.borrow().finding) =>
                 {
                     // The test files are the culprit after all: with them held, nothing ever passes.
                     adjustments = before_hold.take().expect("the guard saw it");
@@ -422,7 +422,7 @@ impl<'h> Hunt<'h> {
                 }
                 Halt::Concluded(Conclusion::NeverPassed) if self.deepen()? => {}
                 Halt::Concluded(conclusion) => {
-                    let finding = Finding { conclusion: *conclusion, ..board.borrow().finding.clone() };
+                    let finding = Finding { conclusion: *conclusion, ..state.borrow().finding.clone() };
                     let mut report = self.end(&finding, &adjustments, &store)?;
                     report.probes.refused = n_refused;
                     return Ok(report);
@@ -431,9 +431,9 @@ impl<'h> Hunt<'h> {
                     if matches!(again, Again::Hold(_)) {
                         before_hold = Some(adjustments.clone());
                     }
-                    let doubt = board.borrow().doubt;
+                    let doubt = state.borrow().doubt;
                     let Some(again) = self.doubted(again, doubt)? else {
-                        return self.stopped(&board.borrow().finding, &adjustments, &store);
+                        return self.stopped(&state.borrow().finding, &adjustments, &store);
                     };
                     adjustments.adjust(&again);
                     self.runner.beside.borders.clear();

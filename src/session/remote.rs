@@ -21,10 +21,10 @@ use std::sync::atomic::Ordering;
 /// The executor of a hunt.
 ///
 /// - `root`: the directory of its sandboxes.
-/// - `crew`: the workers of this machine, if they are kept from hunt to hunt.
+/// - `kept_executor`: the workers of this machine, if they are kept from hunt to hunt.
 pub fn executor(
     plan: &Plan,
-    (root, crew): (&Path, Option<&KeptExecutor>),
+    (root, kept_executor): (&Path, Option<&KeptExecutor>),
     location: &Location,
     (interrupt, talk): (&Arc<AtomicBool>, &mut dyn Talk),
 ) -> Result<Box<dyn Executor>, Failure> {
@@ -32,8 +32,8 @@ pub fn executor(
     if plan.order.test.remote.is_none() && plan.order.effort.local_jobs > Some(0) {
         talk.say("`--local-jobs` has no effect: no remote service is named (`--remote`).");
     }
-    match (&plan.remote, crew) {
-        (None, Some(crew)) => Ok(Box::new(crew.lend().map_err(|error| failed(root, &error))?)),
+    match (&plan.remote, kept_executor) {
+        (None, Some(kept_executor)) => Ok(Box::new(kept_executor.lend().map_err(|error| failed(root, &error))?)),
         (None, None) => Ok(Box::new(LocalExecutor::new(root.to_owned(), private, plan.bad))),
         (Some(service), _) => {
             let effort = &plan.order.effort;
@@ -81,8 +81,8 @@ fn remote(
     let of_service = format!("{:?} {:?}", service.address, service.platform);
     let programs = Sha256::digest([of_service.as_bytes(), &toolchain.digest[..]].concat()).into();
     let map = location.idd_directory().join("digests");
-    let fleet = Box::new(RemoteExecutor::new((client, service.clone()), programs, private, &map));
-    let Some((crew, n_near)) = near else { return Ok(fleet) };
+    let remote_executor = Box::new(RemoteExecutor::new((client, service.clone()), programs, private, &map));
+    let Some((local_executor, n_near)) = near else { return Ok(remote_executor) };
     let here = Toolchain::here(service, &mut Interrupt(Arc::clone(interrupt)));
     let here = here.map_err(|error| Failure::from_error(&error))?;
     if interrupt.load(Ordering::Relaxed) {
@@ -92,13 +92,13 @@ fn remote(
     if differences.is_empty() {
         let n_probes = count(n_near, "probe");
         talk.say(&format!("This machine has the same programs, and runs up to {n_probes} at once."));
-        return Ok(Box::new(ExecutorPair::new(Box::new(crew), n_near, fleet)));
+        return Ok(Box::new(ExecutorPair::new(Box::new(local_executor), n_near, remote_executor)));
     }
     let differences = Terminal.line(&Untrusted::from(differences.join(", ")));
     talk.say(&format!(
         "No probe runs on this machine, because these programs differ from those of the service: {differences}."
     ));
-    Ok(fleet)
+    Ok(remote_executor)
 }
 
 /// A failure of a service, with advice.

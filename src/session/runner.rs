@@ -139,7 +139,7 @@ pub struct Runner<'p> {
     n_opened: usize,
     /// See [`Executor::programs`].
     programs: Option<[u8; 32]>,
-    flights: Vec<RunningJob>,
+    running_jobs: Vec<RunningJob>,
     /// See [`head_of`](Self::head_of).
     heads: RefCell<HashMap<TreeId, CommitId>>,
     root: PathBuf,
@@ -261,7 +261,7 @@ impl<'p> Runner<'p> {
             own: HashMap::new(),
             unconsumed: HashMap::new(),
             next_sequence,
-            flights: Vec::new(),
+            running_jobs: Vec::new(),
             heads: RefCell::default(),
             root,
             interrupt,
@@ -350,8 +350,8 @@ impl<'p> Runner<'p> {
 
     /// Whether this hunt has this observation.
     pub fn knows(&self, probe: &Probe, nth: u32) -> Result<bool, RunnerError> {
-        let ticket = QueuedJob { probe: *probe, key: self.key(probe), nth };
-        Ok(self.own_observation(&ticket)?.is_some())
+        let queued_job = QueuedJob { probe: *probe, key: self.key(probe), nth };
+        Ok(self.own_observation(&queued_job)?.is_some())
     }
 
     /// Drops every observation of this hunt, because probes disturbed each other.
@@ -396,13 +396,13 @@ impl<'p> Runner<'p> {
     /// Answers only from the journal of this hunt: a new hunt runs the test again.
     pub fn reproduce(&mut self, probe: Probe, nths: &[u32]) -> Result<Option<Vec<Observation>>, RunnerError> {
         let key = self.key(&probe);
-        let tickets: Vec<QueuedJob> = nths.iter().map(|nth| QueuedJob { probe, key, nth: *nth }).collect();
+        let queued_jobs: Vec<QueuedJob> = nths.iter().map(|nth| QueuedJob { probe, key, nth: *nth }).collect();
         let mut seen = Vec::new();
         let mut open = Vec::new();
-        for ticket in tickets {
-            match self.own_observation(&ticket)? {
+        for queued_job in queued_jobs {
+            match self.own_observation(&queued_job)? {
                 Some(observation) => seen.push(observation),
-                None => open.push(ticket),
+                None => open.push(queued_job),
             }
         }
         let Some(run) = self.run(&open)? else { return Ok(None) };
@@ -440,13 +440,13 @@ impl<'p> Runner<'p> {
         let usual = (Arc::clone(&self.commands), self.plan_digest, self.time_limits);
         let limits = TimeLimits { test: limit, ..self.time_limits };
         (self.commands, self.plan_digest, self.time_limits) = (commands, digest(&plan, self.programs), limits);
-        let ticket = QueuedJob { probe, key: self.key(&probe), nth: probe.run.unwrap_or_default() };
-        let seen = match self.known(&ticket) {
+        let queued_job = QueuedJob { probe, key: self.key(&probe), nth: probe.run.unwrap_or_default() };
+        let seen = match self.known(&queued_job) {
             Ok(Some((observation, _))) => {
                 self.tally.n_cached += 1;
                 Ok(Some(observation))
             }
-            Ok(None) => self.run(&[ticket]).map(|seen| seen.and_then(|mut seen| seen.pop())),
+            Ok(None) => self.run(&[queued_job]).map(|seen| seen.and_then(|mut seen| seen.pop())),
             Err(error) => Err(error),
         };
         (self.commands, self.plan_digest, self.time_limits) = usual;
@@ -458,29 +458,29 @@ impl<'p> Runner<'p> {
     }
 
     /// An observation of this hunt.
-    fn own_observation(&self, ticket: &QueuedJob) -> Result<Option<Observation>, RunnerError> {
-        let is_clean = self.wants_clean(&ticket.probe);
+    fn own_observation(&self, queued_job: &QueuedJob) -> Result<Option<Observation>, RunnerError> {
+        let is_clean = self.wants_clean(&queued_job.probe);
         for clean in [true, false] {
             if (clean || !is_clean)
-                && let Some(observation) = self.own.get(&(ticket.key, ticket.nth, clean))
+                && let Some(observation) = self.own.get(&(queued_job.key, queued_job.nth, clean))
             {
                 return Ok(Some(observation.clone()));
             }
         }
         let Some(replay) = &self.replay else { return Ok(None) };
-        let observation = replay.observation(&ticket.key.to_string(), ticket.nth)?;
+        let observation = replay.observation(&queued_job.key.to_string(), queued_job.nth)?;
         Ok(observation.filter(|observation| observation.is_clean || !is_clean))
     }
 
     /// A known observation, which can be a rejection by the precheck; and whether it is only of an equal product.
-    fn known(&mut self, ticket: &QueuedJob) -> Result<Option<(Observation, bool)>, RunnerError> {
-        let same_product = self.same_product_key(&ticket.probe);
-        let refusal_key = self.refusal_key(&ticket.probe);
-        for key in [Some(ticket.key), same_product, refusal_key].into_iter().flatten() {
-            if let Some(known) = self.known_as(&QueuedJob { key, ..*ticket })? {
+    fn known(&mut self, queued_job: &QueuedJob) -> Result<Option<(Observation, bool)>, RunnerError> {
+        let same_product = self.same_product_key(&queued_job.probe);
+        let refusal_key = self.refusal_key(&queued_job.probe);
+        for key in [Some(queued_job.key), same_product, refusal_key].into_iter().flatten() {
+            if let Some(known) = self.known_as(&QueuedJob { key, ..*queued_job })? {
                 if Some(key) == refusal_key {
                     let refused = self.checking.iter_mut().map(|checking| &mut checking.refused);
-                    refused.for_each(|refused| refused.extend([ticket.probe.tree]));
+                    refused.for_each(|refused| refused.extend([queued_job.probe.tree]));
                 }
                 return Ok(Some((known, Some(key) == same_product)));
             }
@@ -488,32 +488,37 @@ impl<'p> Runner<'p> {
         Ok(None)
     }
 
-    fn known_as(&mut self, ticket: &QueuedJob) -> Result<Option<Observation>, RunnerError> {
-        if let Some(observation) = self.own_observation(ticket)? {
+    fn known_as(&mut self, queued_job: &QueuedJob) -> Result<Option<Observation>, RunnerError> {
+        if let Some(observation) = self.own_observation(queued_job)? {
             return Ok(Some(observation));
         }
-        if self.plan.order.effort.no_cache || ticket.nth > 0 {
+        if self.plan.order.effort.no_cache || queued_job.nth > 0 {
             return Ok(None);
         }
-        let want = Want { clean: self.wants_clean(&ticket.probe), limits: self.answering_limits(&ticket.probe) };
-        let known = self.all_observations().lookup(&ticket.key, want);
+        let want =
+            Want { clean: self.wants_clean(&queued_job.probe), limits: self.answering_limits(&queued_job.probe) };
+        let known = self.all_observations().lookup(&queued_job.key, want);
         self.tell_of_changed_tools();
         Ok(known)
     }
 
-    /// Runs all these tickets, as many at once as there are jobs. `None` if interrupted or out of budget.
-    fn run(&mut self, tickets: &[QueuedJob]) -> Result<Option<Vec<Observation>>, RunnerError> {
+    /// Runs all these jobs, as many at once as there are jobs. `None` if interrupted or out of budget.
+    fn run(&mut self, queued_jobs: &[QueuedJob]) -> Result<Option<Vec<Observation>>, RunnerError> {
         self.collect_all()?;
-        let mut seen: Vec<Option<Observation>> = vec![None; tickets.len()];
+        let mut seen: Vec<Option<Observation>> = vec![None; queued_jobs.len()];
         while seen.iter().any(Option::is_none) {
-            let open: Vec<QueuedJob> =
-                tickets.iter().zip(&seen).filter(|(_, seen)| seen.is_none()).map(|(ticket, _)| *ticket).collect();
+            let open: Vec<QueuedJob> = queued_jobs
+                .iter()
+                .zip(&seen)
+                .filter(|(_, seen)| seen.is_none())
+                .map(|(queued_job, _)| *queued_job)
+                .collect();
             if !self.schedule(&open)? {
                 self.collect_all()?;
                 return Ok(None);
             }
             if let Some((landed, observation)) = self.collect()?
-                && let Some(index) = tickets.iter().position(|ticket| *ticket == landed)
+                && let Some(index) = queued_jobs.iter().position(|queued_job| *queued_job == landed)
             {
                 seen[index] = Some(observation);
             }
@@ -521,15 +526,15 @@ impl<'p> Runner<'p> {
         Ok(Some(seen.into_iter().flatten().collect()))
     }
 
-    fn observed(&mut self, flight: &RunningJob, probed: &Probed) -> Result<(), RunnerError> {
-        self.look_for_contradiction(&flight.ticket.probe, &probed.observation);
-        let RunningJob { ticket, sequence, refusal_key, .. } = *flight;
+    fn observed(&mut self, running_job: &RunningJob, probed: &Probed) -> Result<(), RunnerError> {
+        self.look_for_contradiction(&running_job.queued_job.probe, &probed.observation);
+        let RunningJob { queued_job, sequence, refusal_key, .. } = *running_job;
         let Probed { observation, product, is_same_product, stale, removed, .. } = probed;
         self.say_removed(removed);
         let is_refused = observation.stage == Stage::Precheck && refusal_key.is_some();
-        let same_product = self.same_product_key(&ticket.probe).filter(|_| *is_same_product);
-        let key = same_product.or(refusal_key.filter(|_| is_refused)).unwrap_or(ticket.key);
-        let exposed_commit = self.exposed(&ticket.probe);
+        let same_product = self.same_product_key(&queued_job.probe).filter(|_| *is_same_product);
+        let key = same_product.or(refusal_key.filter(|_| is_refused)).unwrap_or(queued_job.key);
+        let exposed_commit = self.exposed(&queued_job.probe);
         if !self.commands.artifacts.is_empty() && observation.stage == Stage::Test {
             self.noticed.n_products.0 += u64::from(product.is_some());
             self.noticed.n_products.1 += u64::from(product.is_none());
@@ -541,7 +546,7 @@ impl<'p> Runner<'p> {
             sequence,
             toolset,
             key: key.to_string(),
-            nth: ticket.nth,
+            nth: queued_job.nth,
             product: product.map(|key| key.to_string()),
             observation: observation.clone(),
         };
@@ -549,20 +554,20 @@ impl<'p> Runner<'p> {
         let segment = Arc::clone(&self.segment);
         self.all_observations().record(&segment.lock().unwrap_or_else(PoisonError::into_inner));
         self.unconsumed.insert(key, sequence);
-        self.own.insert((key, ticket.nth, observation.is_clean), observation.clone());
+        self.own.insert((key, queued_job.nth, observation.is_clean), observation.clone());
         let mut counts = Vec::new();
         match self.counts_as {
             Some(word) => counts.push(word),
             None if is_refused => counts.push(counted::REFUSED),
             None if *is_same_product => counts.push(counted::SAME_PRODUCT),
             None if observation.stage == Stage::Fetch => {}
-            None => counts.push(ticket.probe.phase.word()),
+            None => counts.push(queued_job.probe.phase.word()),
         }
-        counts.extend(self.count_artifact(&ticket.probe, probed));
+        counts.extend(self.count_artifact(&queued_job.probe, probed));
         counts.extend(refusal_key.map(|_| counted::PRECHECKED));
         counts.extend(stale.as_ref().map(|_| counted::REBUILT));
         if let Some(line) = stale {
-            self.tell_stale(&ticket.probe, line);
+            self.tell_stale(&queued_job.probe, line);
         }
         let counts = counts.into_iter().map(str::to_owned).collect();
         let elapsed = self.begin.1 + self.begin.0.elapsed();
@@ -571,9 +576,9 @@ impl<'p> Runner<'p> {
         self.tally.n_refused += u64::from(is_refused);
         self.tally.n_same_product += u64::from(*is_same_product);
         if is_refused {
-            self.audit.iter().for_each(|audit| audit.add(ticket.probe.tree, "precheck"));
+            self.audit.iter().for_each(|audit| audit.add(queued_job.probe.tree, "precheck"));
         } else if !is_same_product && observation.stage != Stage::Fetch {
-            *self.tally.runs.entry(ticket.probe.phase).or_default() += 1;
+            *self.tally.runs.entry(queued_job.probe.phase).or_default() += 1;
             self.tally.pace.add(observation.duration);
             self.tally.cost += observation.duration;
             if let Some(Err(error)) = self.limits.shared.as_mut().map(|shared| shared.add(observation.duration)) {
@@ -622,12 +627,12 @@ impl<'p> Runner<'p> {
                         return Ok(RunnerReply::Again(Again::Noisy));
                     }
                     ProbeState::Disagreeing => break,
-                    ProbeState::Missing(ticket) => open.push(ticket),
+                    ProbeState::Missing(queued_job) => open.push(queued_job),
                     ProbeState::Known(seen) if open.is_empty() => outcomes.extend(seen.outcome),
                     ProbeState::Known(seen) => overheard.extend(seen.outcome.map(|outcome| (*probe, outcome))),
                 }
             }
-            if outcomes.is_empty() && open.first().is_some_and(|ticket| self.is_too_late_for(&ticket.probe)) {
+            if outcomes.is_empty() && open.first().is_some_and(|queued_job| self.is_too_late_for(&queued_job.probe)) {
                 self.cancel(|_| true);
                 self.collect_all()?;
                 return Ok(RunnerReply::Spent);

@@ -28,7 +28,7 @@ pub fn sandboxes(context: &Context, location: &Location, id: &str) -> Result<Pat
 pub fn left(context: &Context, location: &Location) -> Result<Vec<PathBuf>, Failure> {
     let place = place(context)?;
     let prefix = format!("{}-", files::short_digest(&location.git_directory));
-    let kept = context.crew.as_ref().map(KeptExecutor::root);
+    let kept = context.kept_executor.as_ref().map(KeptExecutor::root);
     let names = files::names(&place).into_iter().filter(|name| name.to_string_lossy().starts_with(&prefix));
     Ok(names.map(|name| place.join(name)).filter(|left| kept != Some(&**left)).collect())
 }
@@ -40,12 +40,12 @@ pub fn trial(context: &Context) -> Result<PathBuf, Failure> {
     Ok(root)
 }
 
-/// A crew for several hunts, one after the other.
+/// An executor for several hunts, one after the other.
 ///
 /// - `head`: the commit that `HEAD` names in its checkouts.
 ///
 /// Errors: there is no place for its sandboxes.
-pub fn kept_crew(context: &Context, location: &Location, head: CommitId) -> Result<KeptExecutor, Failure> {
+pub fn kept_executor(context: &Context, location: &Location, head: CommitId) -> Result<KeptExecutor, Failure> {
     // As the name of a hunt: if this is killed, the next hunt removes it.
     let root = place(context)?.join(format!("{}-each", files::short_digest(&location.git_directory)));
     Ok(KeptExecutor::new(root, private::private_directory(&location.idd_directory()), head))
@@ -122,7 +122,7 @@ mod tests {
                 .map(|path| ("idd.worktreeDir".to_owned(), top.join(path).display().to_string()))
                 .collect(),
             interrupt: None,
-            crew: None,
+            kept_executor: None,
             embedding: Embedding::default(),
         };
         let root = sandboxes(&context, world.location(), "a")?;

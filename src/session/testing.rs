@@ -88,7 +88,7 @@ impl World {
             environment,
             configuration,
             interrupt: None,
-            crew: None,
+            kept_executor: None,
             embedding: Embedding::default(),
         };
         let mut world = Self { written, commits: Vec::new(), trees: Vec::new(), context };

@@ -38,7 +38,7 @@ impl UnlikeLines {
     /// all older ones, and need a repair.
     ///
     /// - `hunted`: the line of the hunted failure, or its pattern.
-    pub(super) fn widened(&self, hunted: &str, board: &EngineState, history: &History) -> Option<Again> {
+    pub(super) fn widened(&self, hunted: &str, state: &EngineState, history: &History) -> Option<Again> {
         let different: BTreeSet<&String> = self.lines.values().collect();
         let (mut pattern, mut n_forms) = (hunted.to_owned(), 0);
         for line in &different {
@@ -49,7 +49,7 @@ impl UnlikeLines {
         if n_forms >= MAX_UNLIKE {
             return Some(Again::LineVaries(pattern));
         }
-        let rest = board.tested().filter(|(revision, _)| !self.lines.contains_key(revision));
+        let rest = state.tested().filter(|(revision, _)| !self.lines.contains_key(revision));
         let rest: Vec<(CommitId, Outcome)> = rest.collect();
         let is_most = |n_unlike: usize| n_unlike + rest.len() >= MIN_JUDGED && n_unlike > rest.len();
         if different.len() < MAX_UNLIKE || !is_most(self.lines.len()) {

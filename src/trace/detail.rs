@@ -168,4 +168,4 @@ pub enum OriginAnswer {
 }
 
 /// A variable before a step, with the place of the step, or the answer that there is none.
-pub type Asked = Result<(StepStanding, Access), OriginAnswer>;
+pub type VariableAnswer = Result<(StepStanding, Access), OriginAnswer>;

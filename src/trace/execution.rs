@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::ops::Range;
 
 use crate::dependence::Dependences;
-use crate::detail::{Asked, Detail, OriginAnswer, Why};
+use crate::detail::{Detail, OriginAnswer, VariableAnswer, Why};
 use crate::input::{Contents, InputEntry};
 use crate::output::Outputs;
 use crate::place::Place;
@@ -54,7 +54,7 @@ pub trait Execution {
     }
 
     /// A variable before a step, or the answer that there is none.
-    fn asked(&mut self, at: (Step, &str)) -> Result<Asked, TraceError>;
+    fn asked(&mut self, at: (Step, &str)) -> Result<VariableAnswer, TraceError>;
 
     /// The dependence graph of the steps before `until`, without potential dependences.
     fn dependences(&mut self, until: Step) -> Result<Dependences, TraceError>;
@@ -109,7 +109,7 @@ macro_rules! execution {
                 stat::stat() -> $crate::stat::Stat;
                 tree::tree(limits: $crate::tree::TreeLimits) -> (Vec<$crate::tree::CallNode>, u64);
                 detail::details(steps: &[Step], until: Step) -> Vec<$crate::detail::Detail>;
-                detail::asked(at: (Step, &str)) -> $crate::detail::Asked;
+                detail::asked(at: (Step, &str)) -> $crate::detail::VariableAnswer;
                 uses::dependences(until: Step) -> $crate::dependence::Dependences;
                 relevant::relevant_dependences(wrong: (Step, Step)) -> ($crate::dependence::Dependences, Vec<Step>);
                 statements::statements(sets: &[&Steps], distances: &[u32]) -> $crate::statements::StatementCounts;

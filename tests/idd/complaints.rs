@@ -51,7 +51,7 @@ fn ask(fixture: &Fixture, arguments: &[&str], revisions: &[&str]) -> Vec<Answer>
         environment,
         configuration: Vec::new(),
         interrupt: None,
-        crew: None,
+        kept_executor: None,
         embedding: Embedding::default(),
     };
     let words = ["git-idd"].iter().chain(arguments).map(OsString::from).collect();

@@ -39,7 +39,7 @@ fn a_program_hunts_without_a_command_line_and_goes_on_where_it_stopped() {
         environment,
         configuration: Vec::new(),
         interrupt: None,
-        crew: None,
+        kept_executor: None,
         embedding: Embedding::default(),
     }
     .with_configuration();

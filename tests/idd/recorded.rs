@@ -119,8 +119,8 @@ struct Recorded {
 
 impl Recorded {
     /// Runs a probe that is not known.
-    fn run(&mut self, place: usize, errand: PlacedJob, asked: Asked) {
-        if let Some(executions) = errand.watch.executions() {
+    fn run(&mut self, place: usize, placed_job: PlacedJob, asked: Asked) {
+        if let Some(executions) = placed_job.watch.executions() {
             self.recorder.book().executions = Some(executions);
         }
         let under_way = self.under_way.iter_mut().find(|it| it.place == place).expect("a reserved place");
@@ -128,7 +128,7 @@ impl Recorded {
             Ok(inner_place) => {
                 let inner_place = inner_place.expect("as many places as here");
                 under_way.runs = Some((inner_place, asked));
-                self.inner.start(inner_place, errand);
+                self.inner.start(inner_place, placed_job);
             }
             Err(error) => self.done.push_back(PlaceResult { place, result: Err(error) }),
         }
@@ -174,23 +174,23 @@ impl Executor for Recorded {
         None
     }
 
-    fn start(&mut self, place: usize, mut errand: PlacedJob) {
-        errand.job.is_clean |= mem::take(&mut self.is_spoiled);
-        let first = Asked::of(&errand.job, &errand.commands, &self.recorder.places);
+    fn start(&mut self, place: usize, mut placed_job: PlacedJob) {
+        placed_job.job.is_clean |= mem::take(&mut self.is_spoiled);
+        let first = Asked::of(&placed_job.job, &placed_job.commands, &self.recorder.places);
         let nth = self.n_asked.entry(first.clone()).or_default();
         *nth += 1;
         let asked = first.nth(*nth);
         let known = {
             let mut book = self.recorder.book();
-            let known = book.known.probed(&asked, errand.job.limits.test, &self.recorder.places);
+            let known = book.known.probed(&asked, placed_job.job.limits.test, &self.recorder.places);
             if known.is_some() {
                 book.used.insert(asked.clone());
             }
             known
         };
-        let Some(probed) = known else { return self.run(place, errand, asked) };
-        errand.watch.starting();
-        let is_interrupted = errand.watch.is_interrupted();
+        let Some(probed) = known else { return self.run(place, placed_job, asked) };
+        placed_job.watch.starting();
+        let is_interrupted = placed_job.watch.is_interrupted();
         let probed = (!is_interrupted).then_some(probed);
         self.done.push_back(PlaceResult { place, result: Ok(probed) });
     }

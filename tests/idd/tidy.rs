@@ -367,7 +367,7 @@ fn planted_violations_are_found() {
         "src/change/unit.rs:2: `change` may not name `change::reduce`",
     );
     check("src/change/syntax/tree.rs", "use idd_base::plural;", "`change::syntax` may not name `base`");
-    check("src/world/run/crew.rs", "use idd_trace::java::Player;", "`world` may not name `trace::java`");
+    check("src/world/run/kept_executor.rs", "use idd_trace::java::Player;", "`world` may not name `trace::java`");
     check(
         "src/explain/chain/linear.rs",
         "use idd_trace::step::Step;",

@@ -17,7 +17,7 @@ use idd_trace::step::{Step, Steps};
 const N_COMPARED: usize = 40;
 
 /// All steps that what some steps computed before `until` depends on, with these themselves, as a person looks at them.
-fn behind((graph, table): (&Dependences, &StepTable), steps: &[Step], until: Step) -> Steps {
+fn behind(graph: &Dependences, table: &StepTable, steps: &[Step], until: Step) -> Steps {
     let criteria = steps.iter().map(|step| (*step, if *step > until { Step(u32::MAX) } else { until }));
     table.shown_of(&slice::backward(graph, &criteria.collect::<Vec<_>>(), Kinds::ALL))
 }
@@ -30,7 +30,8 @@ fn judged_steps(judged: &[JudgedStep]) -> HashSet<Step> {
 ///
 /// Cost: one pass over the graph.
 pub fn slicing(
-    (graph, table): (&Dependences, &StepTable),
+    graph: &Dependences,
+    table: &StepTable,
     wrong: &Steps,
     failure: Step,
     judged: &[JudgedStep],
@@ -49,23 +50,22 @@ pub fn slicing(
 /// The step that splits best what the answers leave: what the last wrong value depends on, without what right values do.
 ///
 /// Cost: at most [`N_COMPARED`] slices, and one for each answer.
-pub fn divide(both: (&Dependences, &StepTable), wrong: &Steps, judged: &[JudgedStep]) -> Option<Step> {
-    let (graph, table) = both;
+pub fn divide(graph: &Dependences, table: &StepTable, wrong: &Steps, judged: &[JudgedStep]) -> Option<Step> {
     let mut open: Vec<Step> = table.shown_of(wrong).iter().filter(|step| *step != Step::START).collect();
     for answer in judged {
         let until = Step(answer.step.0 + 1);
         match &answer.feedback {
             Feedback::WrongValue(_) => {
-                let of = behind(both, &answer.makers_of(true), until);
+                let of = behind(graph, table, &answer.makers_of(true), until);
                 open.retain(|step| of.contains(*step));
             }
             Feedback::WrongPath => {
-                let by = control(both, answer.step).into_iter().collect::<Vec<_>>();
-                let of = behind(both, &by, until);
+                let by = control(graph, table, answer.step).into_iter().collect::<Vec<_>>();
+                let of = behind(graph, table, &by, until);
                 open.retain(|step| of.contains(*step));
             }
             Feedback::Correct => {
-                let of = behind(both, &table.members(answer.step), Step(u32::MAX));
+                let of = behind(graph, table, &table.members(answer.step), Step(u32::MAX));
                 open.retain(|step| !of.contains(*step));
             }
             Feedback::WrongResult | Feedback::Unclear => {}
@@ -76,7 +76,7 @@ pub fn divide(both: (&Dependences, &StepTable), wrong: &Steps, judged: &[JudgedS
     let stride = (open.len() / N_COMPARED).max(1);
     let tried = open.iter().copied().step_by(stride).filter(|step| !is_judged.contains(step) && Some(*step) != last);
     let size = |step: Step| {
-        let of = behind((graph, table), &[step], Step(step.0 + 1));
+        let of = behind(graph, table, &[step], Step(step.0 + 1));
         open.iter().filter(|step| of.contains(**step)).count()
     };
     let half = |step: &Step| (2 * size(*step)).abs_diff(open.len());
@@ -97,11 +97,11 @@ mod tests {
         let (graph, table) = run(&[&[], &[], &[1], &[2, 3]]);
         let mut all = vec![judged(4, Feedback::WrongValue(vec![0, 1]), &[2, 3])];
         for expected in [3, 2, 1] {
-            let found = slicing((&graph, &table), &wrong(&graph), Step(4), &all);
+            let found = slicing(&graph, &table, &wrong(&graph), Step(4), &all);
             assert_eq!(found, Some(Step(expected)));
             all.push(judged(expected, Feedback::Correct, &[]));
         }
-        assert_eq!(slicing((&graph, &table), &wrong(&graph), Step(4), &all), None);
+        assert_eq!(slicing(&graph, &table, &wrong(&graph), Step(4), &all), None);
     }
 
     #[test]
@@ -110,9 +110,9 @@ mod tests {
         let chain: Vec<&[u32]> = chain.iter().map(Vec::as_slice).collect();
         let (graph, table) = run(&chain);
         let mut all = vec![judged(32, Feedback::WrongValue(vec![0]), &[31])];
-        assert_eq!(divide((&graph, &table), &wrong(&graph), &all), Some(Step(15)));
+        assert_eq!(divide(&graph, &table, &wrong(&graph), &all), Some(Step(15)));
         all.push(judged(15, Feedback::Correct, &[14]));
-        let next = divide((&graph, &table), &wrong(&graph), &all).unwrap();
+        let next = divide(&graph, &table, &wrong(&graph), &all).unwrap();
         assert!((22..=25).contains(&next.0), "{next:?}");
     }
 }

@@ -10,7 +10,7 @@ use idd_trace::step::Step;
 /// The next step, by the last wrong answer with something left to follow; none at the end of all of them.
 ///
 /// Cost: a look-up for each answer.
-pub fn next((graph, table): (&Dependences, &StepTable), judged: &[JudgedStep]) -> Option<Step> {
+pub fn next(graph: &Dependences, table: &StepTable, judged: &[JudgedStep]) -> Option<Step> {
     let is_clear = |step: Step| {
         let of_step = |answer: &&JudgedStep| answer.step == step && answer.feedback != Feedback::Unclear;
         judged.iter().any(|answer| of_step(&answer))
@@ -20,7 +20,7 @@ pub fn next((graph, table): (&Dependences, &StepTable), judged: &[JudgedStep]) -
     for answer in judged.iter().rev() {
         let mut options: Vec<Step> = match &answer.feedback {
             Feedback::WrongValue(_) => answer.makers_of(true),
-            Feedback::WrongPath => control((graph, table), answer.step).into_iter().collect(),
+            Feedback::WrongPath => control(graph, table, answer.step).into_iter().collect(),
             _ => continue,
         };
         for step in &mut options {
@@ -50,15 +50,14 @@ mod tests {
     #[test]
     fn the_last_wrong_value_is_followed_and_what_was_wrong_beside_it_is_taken_up_later() {
         let (graph, table) = run(&[&[], &[], &[1, 2], &[3]]);
-        let both = (&graph, &table);
-        assert_eq!(next(both, &[]), None);
+        assert_eq!(next(&graph, &table, &[]), None);
         let mut all = vec![judged(4, Feedback::WrongValue(vec![0]), &[3])];
-        assert_eq!(next(both, &all), Some(Step(3)));
+        assert_eq!(next(&graph, &table, &all), Some(Step(3)));
         all.push(judged(3, Feedback::WrongValue(vec![0, 1]), &[1, 2]));
-        assert_eq!(next(both, &all), Some(Step(2)));
+        assert_eq!(next(&graph, &table, &all), Some(Step(2)));
         all.push(judged(2, Feedback::Correct, &[]));
-        assert_eq!(next(both, &all), Some(Step(1)));
+        assert_eq!(next(&graph, &table, &all), Some(Step(1)));
         all.push(judged(1, Feedback::Correct, &[]));
-        assert_eq!(next(both, &all), None);
+        assert_eq!(next(&graph, &table, &all), None);
     }
 }

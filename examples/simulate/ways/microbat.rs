@@ -52,7 +52,7 @@ struct Machine<'m> {
 /// The next step by all answers so far; none at a dead end.
 ///
 /// Cost: replays the answers; each compares paths of at most [`MAX_PATH`] steps.
-pub fn next((graph, table): (&Dependences, &StepTable), judged: &[JudgedStep]) -> Option<Step> {
+pub fn next(graph: &Dependences, table: &StepTable, judged: &[JudgedStep]) -> Option<Step> {
     let mut machine = Machine {
         graph,
         table,
@@ -131,7 +131,7 @@ impl Machine<'_> {
         self.wrong.push(answer.step);
         self.state = State::Simple;
         if answer.feedback == Feedback::WrongPath {
-            return control((self.graph, self.table), answer.step);
+            return control(self.graph, self.table, answer.step);
         }
         let dominator = answer.makers_of(true).into_iter().map(|maker| self.table.shown(maker)).max()?;
         let (last, skipped) = self.skip(dominator);
@@ -212,7 +212,7 @@ impl Machine<'_> {
     fn back(&self, clear: Step, unclear: Step) -> Step {
         let Some(wrong) = self.wrong.iter().min() else { return unclear };
         let mut dominators = self.used(*wrong);
-        dominators.extend(control((self.graph, self.table), *wrong));
+        dominators.extend(control(self.graph, self.table, *wrong));
         dominators
             .retain(|step| *step > clear && *step < unclear && self.table.level(*step) < self.table.level(unclear));
         dominators.sort_unstable();
@@ -244,18 +244,18 @@ mod tests {
     fn the_dominator_of_a_wrong_value_is_next() {
         let (graph, table) = run(&[&[], &[1], &[2]]);
         let all = [judged(3, Feedback::WrongValue(vec![0]), &[2])];
-        assert_eq!(next((&graph, &table), &all), Some(Step(2)));
+        assert_eq!(next(&graph, &table, &all), Some(Step(2)));
     }
 
     #[test]
     fn steps_between_a_right_and_a_wrong_one_are_inspected_in_order() {
         let (graph, table) = run(&[&[], &[], &[], &[1]]);
         let mut all = vec![judged(4, Feedback::WrongValue(vec![0]), &[1]), judged(1, Feedback::Correct, &[])];
-        assert_eq!(next((&graph, &table), &all), Some(Step(2)));
+        assert_eq!(next(&graph, &table, &all), Some(Step(2)));
         all.push(judged(2, Feedback::Correct, &[]));
-        assert_eq!(next((&graph, &table), &all), Some(Step(3)));
+        assert_eq!(next(&graph, &table, &all), Some(Step(3)));
         all.push(judged(3, Feedback::Correct, &[]));
-        assert_eq!(next((&graph, &table), &all), None);
+        assert_eq!(next(&graph, &table, &all), None);
     }
 
     #[test]
@@ -270,10 +270,10 @@ mod tests {
             judged(10, Feedback::WrongValue(vec![0]), &[9]),
         ];
         // All iterations but the first one are like that from 10 to 11.
-        assert_eq!(next((&graph, &table), &all), Some(Step(2)));
+        assert_eq!(next(&graph, &table, &all), Some(Step(2)));
         all.push(judged(2, Feedback::Correct, &[1]));
-        assert_eq!(next((&graph, &table), &all), Some(Step(6)));
+        assert_eq!(next(&graph, &table, &all), Some(Step(6)));
         all.push(judged(6, Feedback::WrongValue(vec![0]), &[5]));
-        assert_eq!(next((&graph, &table), &all), Some(Step(4)));
+        assert_eq!(next(&graph, &table, &all), Some(Step(4)));
     }
 }

@@ -222,7 +222,7 @@ fn missing(traced: &Traced) -> String {
 }
 
 /// Calls and loops.
-pub fn tree(traced: &Traced, (roots, n_more): (&[CallNode], u64), sources: &mut RecordedSources) -> String {
+pub fn tree(traced: &Traced, roots: &[CallNode], n_more: u64, sources: &mut RecordedSources) -> String {
     let mut page = TracePage(String::new());
     if traced.n_given_up > 0 {
         page.line(0, &missing(traced));

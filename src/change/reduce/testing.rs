@@ -11,12 +11,12 @@ use crate::syntax::Language;
 use crate::{ChangeSet, EntryContent, EntryMode, FileDivision, FilePair, FileSide, Subset, UnitId};
 use idd_base::search::{Asker, Asking, Search, SearchStep};
 
-struct Asked {
+struct AskingJudge {
     asker: Asker<Subset, bool>,
     n_refused: usize,
 }
 
-impl Judge for Asked {
+impl Judge for AskingJudge {
     type Error = Infallible;
 
     async fn is_interesting(&mut self, candidate: &Subset, ahead: NextCandidates<'_>) -> Result<bool, Infallible> {
@@ -48,7 +48,7 @@ pub fn reduced_with(
     is_interesting: impl Fn(&Subset) -> bool,
 ) -> Reduced {
     let mut search = Asking::new(move |asker| async move {
-        let mut judge = Asked { asker, n_refused: 0 };
+        let mut judge = AskingJudge { asker, n_refused: 0 };
         let Ok(found) = reduce(change_set, change_set.full(), &options, filter, &mut judge).await;
         (found, judge.n_refused)
     });

@@ -38,15 +38,14 @@ fn around(table: &StepTable, step: Step) -> HashSet<Step> {
 ///
 /// Of a step that should not run, although it should be come to as far as its decision or its call says, the same holds: what
 /// ran before it should have left the method.
-pub fn find(both: (&Dependences, &StepTable), judged: &[JudgedStep]) -> Option<Gap> {
-    let table = both.1;
+pub fn find(graph: &Dependences, table: &StepTable, judged: &[JudgedStep]) -> Option<Gap> {
     let is_right = |maker: &Step| {
         let step = table.shown(*maker);
         judged.iter().any(|answer| answer.step == step && answer.feedback == Feedback::Correct)
     };
     let of_answer = |answer: &JudgedStep| {
         let wrong = match &answer.feedback {
-            Feedback::WrongPath => return left(both, judged, answer.step),
+            Feedback::WrongPath => return left(graph, table, judged, answer.step),
             Feedback::WrongValue(wrong) => wrong,
             _ => return None,
         };
@@ -80,10 +79,9 @@ pub fn find(both: (&Dependences, &StepTable), judged: &[JudgedStep]) -> Option<G
 
 /// The gap before a step that should not run, if nothing decided for it, or what did is right: in the latest call beside it
 /// that has steps which were not judged, something should have thrown an exception.
-fn left(both: (&Dependences, &StepTable), judged: &[JudgedStep], wrong: Step) -> Option<Gap> {
-    let table = both.1;
+fn left(graph: &Dependences, table: &StepTable, judged: &[JudgedStep], wrong: Step) -> Option<Gap> {
     let of = |step: Step| judged.iter().filter(move |answer| answer.step == step && answer.is_clear());
-    if let Some(decider) = control(both, wrong)
+    if let Some(decider) = control(graph, table, wrong)
         && !of(decider).any(|answer| answer.feedback != Feedback::WrongPath)
     {
         return None;
@@ -100,7 +98,7 @@ fn left(both: (&Dependences, &StepTable), judged: &[JudgedStep], wrong: Step) ->
 }
 
 /// The statements of the decisions that could have led to other values of what wrong steps use.
-fn skipping((graph, table): (&Dependences, &StepTable), judged: &[JudgedStep]) -> HashSet<u32> {
+fn skipping(graph: &Dependences, table: &StepTable, judged: &[JudgedStep]) -> HashSet<u32> {
     let wrong = judged.iter().filter(|answer| matches!(answer.feedback, Feedback::WrongValue(_)));
     let makers = wrong.flat_map(|answer| table.members(answer.step)).flat_map(|step| graph.makers(step));
     let decisions = makers.filter(|(_, kind)| *kind == DependenceKind::Potential);
@@ -111,18 +109,23 @@ impl Gap {
     /// How suspicious its steps are, beside all others together; ascending.
     ///
     /// Cost: a look at the edges of at most [`MAX_STEPS`] steps.
-    pub fn shares(self, both: (&Dependences, &StepTable), judged: &[JudgedStep], by: Weights) -> Vec<(Step, f64)> {
-        let table = both.1;
+    pub fn shares(
+        self,
+        graph: &Dependences,
+        table: &StepTable,
+        judged: &[JudgedStep],
+        by: Weights,
+    ) -> Vec<(Step, f64)> {
         let is_judged = |step: &Step| judged.iter().any(|answer| answer.step == *step && answer.is_clear());
         let inside = (self.right.0 + 1..self.wrong.0).map(Step);
         let inside = inside.filter(|step| table.shown(*step) == *step && !is_judged(step));
         let inside: Vec<(Step, Option<Step>)> =
-            inside.take(MAX_STEPS).map(|step| (step, control(both, step))).collect();
+            inside.take(MAX_STEPS).map(|step| (step, control(graph, table, step))).collect();
         let Some(outer) = inside.iter().map(|(step, _)| table.level(*step)).min() else { return Vec::new() };
-        let skipping = skipping(both, judged);
+        let skipping = skipping(graph, table, judged);
         // A step that should run confirms the decision because of which it runs, and so the path of the steps beside it.
         let is_on_path = |answer: &&JudgedStep| answer.is_clear() && answer.feedback != Feedback::WrongPath;
-        let on_path = judged.iter().filter(is_on_path).filter_map(|answer| control(both, answer.step));
+        let on_path = judged.iter().filter(is_on_path).filter_map(|answer| control(graph, table, answer.step));
         let on_path: HashSet<Step> = on_path.collect();
         let right = judged.iter().filter(|answer| answer.feedback == Feedback::Correct);
         let right: Vec<u32> = right.map(|answer| table.statement(answer.step)).collect();
@@ -154,8 +157,8 @@ mod tests {
         // 4 uses the value of 1; 2 and 3 have nothing to do with it.
         let (graph, table) = run(&[&[], &[], &[], &[1]]);
         let all = [judged(4, Feedback::WrongValue(vec![0]), &[1]), judged(1, Feedback::Correct, &[])];
-        assert_eq!(find((&graph, &table), &all[..1]), None);
-        assert_eq!(find((&graph, &table), &all), Some(Gap { right: Step(1), wrong: Step(4), known: 1.0 }));
+        assert_eq!(find(&graph, &table, &all[..1]), None);
+        assert_eq!(find(&graph, &table, &all), Some(Gap { right: Step(1), wrong: Step(4), known: 1.0 }));
     }
 
     #[test]
@@ -163,7 +166,7 @@ mod tests {
         // 2 and 5 use the value of 1.
         let (graph, table) = run(&[&[], &[1], &[], &[], &[1]]);
         let all = [judged(5, Feedback::WrongValue(vec![0]), &[1]), judged(2, Feedback::Correct, &[1])];
-        assert_eq!(find((&graph, &table), &all), Some(Gap { right: Step(2), wrong: Step(5), known: 1.0 }));
+        assert_eq!(find(&graph, &table, &all), Some(Gap { right: Step(2), wrong: Step(5), known: 1.0 }));
     }
 
     #[test]
@@ -174,6 +177,6 @@ mod tests {
             judged(1, Feedback::Correct, &[]),
             judged(3, Feedback::WrongPath, &[]),
         ];
-        assert_eq!(find((&graph, &table), &all).map(|gap| gap.wrong), Some(Step(3)));
+        assert_eq!(find(&graph, &table, &all).map(|gap| gap.wrong), Some(Step(3)));
     }
 }

@@ -99,7 +99,7 @@ pub fn contradicted(judged: &[JudgedStep]) -> Option<usize> {
 }
 
 /// The decision because of which a step runs, or the call of its function, as a person looks at it.
-pub fn control((graph, table): (&Dependences, &StepTable), step: Step) -> Option<Step> {
+pub fn control(graph: &Dependences, table: &StepTable, step: Step) -> Option<Step> {
     let found = graph.makers(step).find(|(maker, kind)| !kind.is_flow() && *maker != Step::START);
     found.map(|(maker, _)| table.shown(maker)).filter(|control| *control != step)
 }

@@ -85,7 +85,8 @@ fn visits(level: u16, nth: u32) -> f64 {
 ///
 /// Cost: at most five passes over the graph of a short run, one over that of a long one.
 pub fn recommend(
-    (graph, table): (&Dependences, &StepTable),
+    graph: &Dependences,
+    table: &StepTable,
     suspects: &Suspects,
     judged: &[JudgedStep],
 ) -> Option<Recommendation> {
@@ -94,7 +95,7 @@ pub fn recommend(
         *seen.entry(answer.step).or_insert(0) += 1;
     }
     let last_unclear = judged.last().filter(|answer| answer.feedback == super::Feedback::Unclear);
-    let candidates = candidates((graph, table), suspects, judged);
+    let candidates = candidates(graph, table, suspects, judged);
     let is_open = |step: &Step| {
         let is_clear = judged.iter().any(|answer| answer.step == *step && answer.is_clear());
         !is_clear && last_unclear.is_none_or(|answer| answer.step != *step)
@@ -103,7 +104,7 @@ pub fn recommend(
     let n_passes = (MAX_FOLLOWED / (graph.n_steps() as usize + 1)).max(1);
     let mut best: Option<(f64, Step)> = None;
     for some in open.chunks(MAX_SLICES / (MAX_VALUES + 1)).take(n_passes) {
-        for (step, masses) in some.iter().zip(masses((graph, table), suspects, some)) {
+        for (step, masses) in some.iter().zip(masses(graph, table, suspects, some)) {
             let here = suspects.weight(*step);
             let clear = 1.0 / visits(table.level(*step), seen.get(step).copied().unwrap_or(0) + 1);
             let score = information(here, &masses) * clear + here * suspects.by.found;
@@ -122,11 +123,11 @@ pub fn recommend(
         before < 0.9
     };
     let n_suspects = heaviest.iter().take_while(is_needed).count();
-    Some(Recommendation { step, state: state((graph, table), judged, step), n_suspects })
+    Some(Recommendation { step, state: state(graph, table, judged, step), n_suspects })
 }
 
 /// How suspicious the steps behind each of some lines are, and those behind each of the first values that it uses.
-fn masses((graph, table): (&Dependences, &StepTable), suspects: &Suspects, lines: &[Step]) -> Vec<(f64, Vec<f64>)> {
+fn masses(graph: &Dependences, table: &StepTable, suspects: &Suspects, lines: &[Step]) -> Vec<(f64, Vec<f64>)> {
     let (mut slices, mut n_values) = (Vec::new(), Vec::new());
     for line in lines {
         let members = table.members(*line);
@@ -161,7 +162,7 @@ fn information(here: f64, (whole, of_values): &(f64, Vec<f64>)) -> f64 {
 
 /// Steps that are compared: what computed the wrong values, the calls and loops around what was unclear, instances of the most
 /// suspicious statements, and steps that part the suspicion in the order of time.
-fn candidates((graph, table): (&Dependences, &StepTable), suspects: &Suspects, judged: &[JudgedStep]) -> Vec<Step> {
+fn candidates(graph: &Dependences, table: &StepTable, suspects: &Suspects, judged: &[JudgedStep]) -> Vec<Step> {
     let mut found = Vec::new();
     if let Some(last) = judged.last() {
         let mut direct = last.makers_of(true);
@@ -169,7 +170,7 @@ fn candidates((graph, table): (&Dependences, &StepTable), suspects: &Suspects, j
         direct.sort_unstable_by(|one, other| other.cmp(one));
         let mut known = std::collections::HashSet::new();
         direct.retain(|step| known.insert(table.statement(table.shown(*step))));
-        direct.extend(super::control((graph, table), last.step));
+        direct.extend(super::control(graph, table, last.step));
         found.extend(direct.into_iter().map(|step| table.shown(step)));
         let mut around = table.parent(last.step);
         while let Some(parent) = around.filter(|_| last.feedback == super::Feedback::Unclear) {
@@ -206,12 +207,11 @@ fn candidates((graph, table): (&Dependences, &StepTable), suspects: &Suspects, j
     found
 }
 
-fn state((graph, table): (&Dependences, &StepTable), judged: &[JudgedStep], step: Step) -> RecommendationState {
+fn state(graph: &Dependences, table: &StepTable, judged: &[JudgedStep], step: Step) -> RecommendationState {
     use super::Feedback;
     let is_direct = |answer: &JudgedStep| {
         let direct = answer.makers_of(true).into_iter().map(|maker| table.shown(maker)).any(|maker| maker == step);
-        let decided =
-            answer.feedback == Feedback::WrongPath && super::control((graph, table), answer.step) == Some(step);
+        let decided = answer.feedback == Feedback::WrongPath && super::control(graph, table, answer.step) == Some(step);
         direct || decided
     };
     let is_around = |answer: &JudgedStep| {
@@ -244,10 +244,10 @@ mod tests {
         let wrong = slice::backward(&graph, &[(Step(graph.n_steps()), Step(u32::MAX))], Kinds::ALL);
         let mut suspects = Suspects::new(&table, &wrong, &|_| 1.0, Weights::default());
         for answer in all {
-            suspects.hear((&graph, &table), answer);
+            suspects.hear(&graph, &table, answer);
         }
-        let suspects = suspects.with_gap((&graph, &table), all).unwrap_or(suspects);
-        recommend((&graph, &table), &suspects, all)
+        let suspects = suspects.with_gap(&graph, &table, all).unwrap_or(suspects);
+        recommend(&graph, &table, &suspects, all)
     }
 
     #[test]

@@ -107,18 +107,18 @@ impl Suspects {
     }
 
     /// With what a gap between right and wrong values adds; `None` if there is none.
-    pub fn with_gap(&self, both: (&Dependences, &StepTable), judged: &[JudgedStep]) -> Option<Self> {
-        let gap = gap::find(both, judged)?;
+    pub fn with_gap(&self, graph: &Dependences, table: &StepTable, judged: &[JudgedStep]) -> Option<Self> {
+        let gap = gap::find(graph, table, judged)?;
         let mut suspects = self.clone();
-        suspects.fill(&gap.shares(both, judged, self.by));
-        suspects.normalise(both.1);
+        suspects.fill(&gap.shares(graph, table, judged, self.by));
+        suspects.normalise(table);
         Some(suspects)
     }
 
     /// Takes lines for right of which the program itself says so.
     ///
     /// Cost: one pass over the graph; none without lines.
-    pub fn presume(&mut self, (graph, table): (&Dependences, &StepTable), lines: &[Step]) {
+    pub fn presume(&mut self, graph: &Dependences, table: &StepTable, lines: &[Step]) {
         if lines.is_empty() {
             return;
         }
@@ -132,12 +132,11 @@ impl Suspects {
     /// Takes one more answer.
     ///
     /// Cost: one pass over the graph.
-    pub fn hear(&mut self, (graph, table): (&Dependences, &StepTable), answer: &JudgedStep) {
+    pub fn hear(&mut self, graph: &Dependences, table: &StepTable, answer: &JudgedStep) {
         let by = self.by;
         let step = answer.step;
         let of = |steps: Vec<Step>| criteria(&steps, Step(step.0 + 1));
-        let around: Vec<Step> =
-            control((graph, table), step).into_iter().flat_map(|step| table.members(step)).collect();
+        let around: Vec<Step> = control(graph, table, step).into_iter().flat_map(|step| table.members(step)).collect();
         match &answer.feedback {
             Feedback::WrongValue(_) => {
                 let slices = [of(answer.makers_of(true)), of(answer.makers_of(false)), of(around)];
@@ -187,9 +186,8 @@ impl Suspects {
     }
 
     /// Suspects the steps more that made the values which are wrong by an answer, or that decided for its step.
-    pub fn favour(&mut self, both: (&Dependences, &StepTable), answer: &JudgedStep, factor: f64) {
-        let table = both.1;
-        let decided = control(both, answer.step).filter(|_| answer.feedback == Feedback::WrongPath);
+    pub fn favour(&mut self, graph: &Dependences, table: &StepTable, answer: &JudgedStep, factor: f64) {
+        let decided = control(graph, table, answer.step).filter(|_| answer.feedback == Feedback::WrongPath);
         let makers = answer.makers_of(true).into_iter().map(|maker| table.shown(maker));
         let near: Vec<Step> = makers.chain(decided).collect();
         self.scale(|step| if near.contains(&step) { factor } else { 1.0 });
@@ -264,9 +262,9 @@ mod tests {
         let wrong = slice::backward(&graph, &[(Step(graph.n_steps()), Step(u32::MAX))], Kinds::ALL);
         let mut found = Suspects::new(&table, &wrong, &|_| 1.0, Weights::default());
         for answer in all {
-            found.hear((&graph, &table), answer);
+            found.hear(&graph, &table, answer);
         }
-        let found = found.with_gap((&graph, &table), all).unwrap_or(found);
+        let found = found.with_gap(&graph, &table, all).unwrap_or(found);
         assert!((found.weights.iter().sum::<f64>() - 1.0).abs() < 1e-9);
         (1..=graph.n_steps()).map(|step| found.weight(Step(step))).collect()
     }
@@ -301,9 +299,9 @@ mod tests {
         let wrong = slice::backward(&graph, &[(Step(4), Step(u32::MAX))], Kinds::ALL);
         let mut found = Suspects::new(&table, &wrong, &|_| 1.0, Weights::default());
         let answer = judged(4, Feedback::WrongValue(vec![0]), &[2, 3]);
-        found.hear((&graph, &table), &answer);
+        found.hear(&graph, &table, &answer);
         let before = found.weight(Step(3));
-        found.favour((&graph, &table), &answer, 20.0);
+        found.favour(&graph, &table, &answer, 20.0);
         assert!(found.weight(Step(2)) > 0.9, "{:?}", found.weights);
         assert!(found.weight(Step(3)) < before, "{:?}", found.weights);
     }

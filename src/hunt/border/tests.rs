@@ -73,12 +73,12 @@ impl Told {
         let bad = self.revisions[0].id;
         let history = History::new(self.revisions, HashSet::new());
         let order = order(testing::order(bad, Vec::new()));
-        let board = EngineState::new(bad);
+        let state = EngineState::new(bad);
         let mut oracle = Oracle::new(&self.trees, self.judge, 1);
-        let halt = drive(Engine::Hunt, (&self.trees, &history, &order), &mut oracle, &board);
+        let halt = drive(Engine::Hunt, (&self.trees, &history, &order), &mut oracle, &state);
         let Ok(halt) = halt;
         let Halt::Concluded(conclusion) = &*halt else { panic!("{halt:?}") };
-        let finding = Finding { conclusion: *conclusion, ..board.borrow().finding.clone() };
+        let finding = Finding { conclusion: *conclusion, ..state.borrow().finding.clone() };
         (finding, oracle.n_used(phase))
     }
 }

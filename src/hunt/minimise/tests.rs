@@ -64,9 +64,9 @@ fn minimized_pair(
     let history = history(trees, good, bad);
     let judge = |files: &Files| judge(std::str::from_utf8(&files[&b"f"[..]]).unwrap());
     let mut oracle = Oracle::new(trees, judge, 2);
-    let board = EngineState::new(BAD);
-    drive(Engine::Minimize, (trees, &history, order), &mut oracle, &board).unwrap();
-    board.borrow().finding.clone()
+    let state = EngineState::new(BAD);
+    drive(Engine::Minimize, (trees, &history, order), &mut oracle, &state).unwrap();
+    state.borrow().finding.clone()
 }
 
 fn fails_if(is_failure: bool) -> Outcome {
@@ -120,11 +120,11 @@ fn hits_that_the_suite_or_the_compiler_turn_down_are_none() {
     let mut oracle = Oracle::new(&trees, judge, 2);
     // Without `a`, the rest must not have `b` either: there would be a new warning.
     oracle.complains = Some(|files| files[&b"f"[..]].starts_with(b"b"));
-    let board = EngineState::new(BAD);
+    let state = EngineState::new(BAD);
     let order = HuntWishes { asks_complaints: true, ..order() };
-    drive(Engine::Minimize, (&trees, &history, &order), &mut oracle, &board).unwrap();
-    assert_eq!(text_of(board.borrow().finding.necessary.as_ref()), b"a\nb\n");
-    assert_eq!(text_of(board.borrow().finding.sufficient.as_ref()), b"a\n");
+    drive(Engine::Minimize, (&trees, &history, &order), &mut oracle, &state).unwrap();
+    assert_eq!(text_of(state.borrow().finding.necessary.as_ref()), b"a\nb\n");
+    assert_eq!(text_of(state.borrow().finding.sufficient.as_ref()), b"a\n");
 }
 
 #[test]
@@ -190,9 +190,9 @@ fn what_is_divided_anew_and_is_no_smaller_is_not_reduced_for_ever() {
         _ => Outcome::Unresolved(Reason::Build),
     };
     let mut oracle = Oracle::new(&trees, judge, 1);
-    let board = EngineState::new(BAD);
-    drive(Engine::Minimize, (&trees, &history, &order()), &mut oracle, &board).unwrap();
-    assert_eq!(text_of(board.borrow().finding.sufficient.as_ref()), b"c\n");
+    let state = EngineState::new(BAD);
+    drive(Engine::Minimize, (&trees, &history, &order()), &mut oracle, &state).unwrap();
+    assert_eq!(text_of(state.borrow().finding.sufficient.as_ref()), b"c\n");
 }
 
 /// Lines of two sides. The lines of one side all differ; common ones are in the same order.

@@ -86,7 +86,7 @@ impl FailureGrounds {
     /// Cost: one pass over the graph.
     pub fn new(graph: Dependences, table: &StepTable, failing: FailingStep) -> Self {
         let wrong = slice::backward(&graph, &failing.criteria, Kinds::ALL);
-        let suspects = unheard((&graph, table), &wrong, &failing);
+        let suspects = unheard(&graph, table, &wrong, &failing);
         let criteria = failing.criteria.clone();
         Self { graph, wrong, criteria, suspects, before: None, heard: Vec::new(), is_wide: false, failing }
     }
@@ -102,7 +102,7 @@ impl FailureGrounds {
     #[must_use]
     pub fn with(self, table: &StepTable, criteria: &[(Step, Step)]) -> Self {
         let wrong = slice::backward(&self.graph, criteria, Kinds::ALL);
-        let suspects = unheard((&self.graph, table), &wrong, &self.failing);
+        let suspects = unheard(&self.graph, table, &wrong, &self.failing);
         Self { wrong, criteria: criteria.to_vec(), suspects, before: None, heard: Vec::new(), is_wide: false, ..self }
     }
 
@@ -118,26 +118,26 @@ impl FailureGrounds {
             if let Some(before) = self.before.take().filter(|_| judged.starts_with(&self.heard) && !self.is_wide) {
                 self.suspects = before;
             } else {
-                self.suspects = unheard((&self.graph, table), &self.wrong, &self.failing);
+                self.suspects = unheard(&self.graph, table, &self.wrong, &self.failing);
                 self.heard.clear();
                 self.is_wide = false;
             }
         }
         for answer in &judged[self.heard.len()..] {
             self.before = Some(self.suspects.clone());
-            self.suspects.hear((&self.graph, table), answer);
+            self.suspects.hear(&self.graph, table, answer);
             if self.heard.is_empty() {
-                self.suspects.favour((&self.graph, table), answer, self.failing.near);
+                self.suspects.favour(&self.graph, table, answer, self.failing.near);
             }
             self.heard.push(answer.clone());
         }
-        let with_gap = self.suspects.with_gap((&self.graph, table), judged);
-        let found = recommend((&self.graph, table), with_gap.as_ref().unwrap_or(&self.suspects), judged);
-        if found.is_some() || self.is_wide || is_missing((&self.graph, table), judged) {
+        let with_gap = self.suspects.with_gap(&self.graph, table, judged);
+        let found = recommend(&self.graph, table, with_gap.as_ref().unwrap_or(&self.suspects), judged);
+        if found.is_some() || self.is_wide || is_missing(&self.graph, table, judged) {
             return found.map(|found| if self.is_wide { found.elsewhere() } else { found });
         }
         self.widen(table, judged);
-        recommend((&self.graph, table), &self.suspects, judged).map(Recommendation::elsewhere)
+        recommend(&self.graph, table, &self.suspects, judged).map(Recommendation::elsewhere)
     }
 
     /// Suspects all steps of the run up to the failure.
@@ -147,25 +147,25 @@ impl FailureGrounds {
         (1..=last).map(Step).for_each(|step| {
             all.insert(step);
         });
-        self.suspects = unheard((&self.graph, table), &all, &self.failing);
+        self.suspects = unheard(&self.graph, table, &all, &self.failing);
         for answer in judged {
-            self.suspects.hear((&self.graph, table), answer);
+            self.suspects.hear(&self.graph, table, answer);
         }
         self.is_wide = true;
     }
 }
 
 /// Whether the answers say that code is missing between a step that is right and one that uses a wrong value.
-fn is_missing(both: (&Dependences, &StepTable), judged: &[JudgedStep]) -> bool {
+fn is_missing(graph: &Dependences, table: &StepTable, judged: &[JudgedStep]) -> bool {
     // Before a step that should not run, no step is known to be right.
     let is_after_right = |gap: &Gap| judged.iter().any(|answer| answer.step == gap.right && answer.is_clear());
-    gap::find(both, judged).as_ref().is_some_and(is_after_right)
+    gap::find(graph, table, judged).as_ref().is_some_and(is_after_right)
 }
 
 /// How suspicious steps are before the first answer.
-fn unheard((graph, table): (&Dependences, &StepTable), wrong: &Steps, failing: &FailingStep) -> Suspects {
+fn unheard(graph: &Dependences, table: &StepTable, wrong: &Steps, failing: &FailingStep) -> Suspects {
     let prior = |statement: u32| failing.prior.get(&statement).copied().unwrap_or(1.0);
     let mut suspects = Suspects::new(table, wrong, &prior, Weights::default());
-    suspects.presume((graph, table), &failing.held);
+    suspects.presume(graph, table, &failing.held);
     suspects
 }

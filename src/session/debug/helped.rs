@@ -43,7 +43,7 @@ impl DebugWalk {
                 Some(Feedback::Correct) => self.table.members(step).iter().any(|member| gaps.contains(member)),
                 Some(Feedback::WrongPath) => {
                     self.grounds()?;
-                    open.extend(self.grounds.as_ref().and_then(|known| control((&known.graph, &*self.table), step)));
+                    open.extend(self.grounds.as_ref().and_then(|known| control(&known.graph, &self.table, step)));
                     false
                 }
                 Some(feedback) => {

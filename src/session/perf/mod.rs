@@ -156,7 +156,7 @@ impl PerfHunt<'_> {
     /// The report, the finding, and the number of runs of the proof.
     fn run(&mut self, history: &History, store: &TreeStore) -> Result<(Report, Finding, u64), Failure> {
         let plan = self.scene.plan;
-        let board = EngineState::new(plan.bad);
+        let state = EngineState::new(plan.bad);
         let mut ends = None;
         let conclusion = match self.measure_ends()? {
             EndResults::Interrupted => Conclusion::Interrupted,
@@ -172,7 +172,7 @@ impl PerfHunt<'_> {
                 let mut order = plan.engine_order(&Adjustments::default(), history);
                 (order.check_vacuous, order.may_release, order.may_widen) = (false, false, false);
                 (order.asks_complaints, order.is_clean) = (false, true);
-                match &*drive(Engine::Hunt, (store, history, &order), self, &board)? {
+                match &*drive(Engine::Hunt, (store, history, &order), self, &state)? {
                     Halt::Concluded(conclusion) => *conclusion,
                     Halt::Trees(error) => return Err(Failure::from_error(error)),
                     Halt::Again(_) => {
@@ -183,7 +183,7 @@ impl PerfHunt<'_> {
                 }
             }
         };
-        let mut finding: Finding = board.borrow().finding.clone();
+        let mut finding: Finding = state.borrow().finding.clone();
         finding.conclusion = conclusion;
         let n_before = self.places.n_runs;
         let mut proof = None;

@@ -76,10 +76,10 @@ impl Runner<'_> {
     /// unknown.
     pub fn contradiction(&mut self, doubt: Probe) -> Result<Option<String>, RunnerError> {
         let incremental = Probe { is_claim: false, phase: Phase::Search, ..doubt };
-        let ticket = QueuedJob { probe: incremental, key: self.key(&incremental), nth: 0 };
-        let Some((incremental, _)) = self.known(&ticket)? else { return Ok(None) };
-        let ticket = QueuedJob { probe: doubt, key: self.key(&doubt), nth: first_run(&doubt) };
-        let Some(clean) = self.own_observation(&ticket)? else { return Ok(None) };
+        let queued_job = QueuedJob { probe: incremental, key: self.key(&incremental), nth: 0 };
+        let Some((incremental, _)) = self.known(&queued_job)? else { return Ok(None) };
+        let queued_job = QueuedJob { probe: doubt, key: self.key(&doubt), nth: first_run(&doubt) };
+        let Some(clean) = self.own_observation(&queued_job)? else { return Ok(None) };
         let line = match first_difference(&incremental.output, &clean.output) {
             Some(line) => format!("; the first line that differs: `{line}`"),
             None => String::new(),

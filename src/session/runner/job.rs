@@ -48,7 +48,7 @@ impl QueuedJob {
 /// A running probe.
 #[derive(Debug)]
 pub(super) struct RunningJob {
-    pub(super) ticket: QueuedJob,
+    pub(super) queued_job: QueuedJob,
     pub(super) is_clean: bool,
     pub(super) sequence: u64,
     /// The key of a rejection by the precheck, if the probe has one.

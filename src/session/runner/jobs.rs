@@ -26,38 +26,44 @@ use std::thread::Thread;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 impl Runner<'_> {
-    /// Starts these tickets, first ones first, and ends other probes if their workers are needed.
+    /// Starts these jobs, first ones first, and ends other probes if their workers are needed.
     ///
     /// Returns whether the hunt goes on: a probe is running, or nothing was requested.
-    pub(super) fn schedule(&mut self, tickets: &[QueuedJob]) -> Result<bool, RunnerError> {
-        let tickets: Vec<(QueuedJob, bool)> =
-            tickets.iter().take(self.width()).map(|ticket| (*ticket, self.wants_clean(&ticket.probe))).collect();
-        let is_wanted = |flight: &RunningJob| tickets.contains(&(flight.ticket, flight.is_clean));
-        let is_under_way = |session: &Self, ticket: &(QueuedJob, bool)| {
-            session.flights.iter().any(|flight| (flight.ticket, flight.is_clean) == *ticket && !flight.is_leaving())
+    pub(super) fn schedule(&mut self, queued_jobs: &[QueuedJob]) -> Result<bool, RunnerError> {
+        let queued_jobs: Vec<(QueuedJob, bool)> = queued_jobs
+            .iter()
+            .take(self.width())
+            .map(|queued_job| (*queued_job, self.wants_clean(&queued_job.probe)))
+            .collect();
+        let is_wanted =
+            |running_job: &RunningJob| queued_jobs.contains(&(running_job.queued_job, running_job.is_clean));
+        let is_under_way = |session: &Self, queued_job: &(QueuedJob, bool)| {
+            session.running_jobs.iter().any(|running_job| {
+                (running_job.queued_job, running_job.is_clean) == *queued_job && !running_job.is_leaving()
+            })
         };
-        for ticket in &tickets {
-            if is_under_way(self, ticket) {
+        for queued_job in &queued_jobs {
+            if is_under_way(self, queued_job) {
                 continue;
             }
             if self.stops_before_another() {
                 break;
             }
-            let probe = ticket.0.probe;
+            let probe = queued_job.0.probe;
             let is_reference = probe.question == ProbeQuestion::Reference;
             let wish = Wish {
                 tree: probe.tree,
                 is_reference,
-                is_far: self.n_jobs > 1 && ticket.0.is_far(),
+                is_far: self.n_jobs > 1 && queued_job.0.is_far(),
                 width: self.width(),
             };
             let Some(place) = self.executor.reserve(wish)? else {
-                self.cancel(|flight| !is_wanted(flight));
+                self.cancel(|running_job| !is_wanted(running_job));
                 break;
             };
-            self.start(place, *ticket)?;
+            self.start(place, *queued_job)?;
         }
-        Ok(tickets.is_empty() || !self.flights.is_empty() && !self.is_interrupted())
+        Ok(queued_jobs.is_empty() || !self.running_jobs.is_empty() && !self.is_interrupted())
     }
 
     /// The question of a worker between build and test. Runs that reproduce the failure, and repeated runs, always run.
@@ -74,35 +80,35 @@ impl Runner<'_> {
 
     /// Whether no other probe may be started, counting the running ones.
     fn stops_before_another(&self) -> bool {
-        let n_under_way = self.flights.iter().filter(|flight| !flight.is_leaving()).count() as u64;
+        let n_under_way = self.running_jobs.iter().filter(|running_job| !running_job.is_leaving()).count() as u64;
         let is_full = self.limits.max_probes.is_some_and(|max| self.tally.n_runs() + n_under_way >= max);
         is_full || self.stops().is_some()
     }
 
-    fn start(&mut self, place: usize, (ticket, is_clean): (QueuedJob, bool)) -> Result<(), RunnerError> {
+    fn start(&mut self, place: usize, (queued_job, is_clean): (QueuedJob, bool)) -> Result<(), RunnerError> {
         let sequence = self.next_sequence;
         self.next_sequence += 1;
         let worktree = self.executor.directory(place).map(Path::to_owned).unwrap_or_default();
-        let key = ticket.key.to_string();
-        let about = Some(about(&ticket.probe));
+        let key = queued_job.key.to_string();
+        let about = Some(about(&queued_job.probe));
         self.lock().append(&Record::Intent { sequence, key, worktree, clean: is_clean, about })?;
-        let refusal_key = self.refusal_key(&ticket.probe);
+        let refusal_key = self.refusal_key(&queued_job.probe);
         let vetting = self.vetting.clone().map(Precheck::Java);
-        let limits = self.limits_of(&ticket);
-        self.say_if_again(&ticket)?;
+        let limits = self.limits_of(&queued_job);
+        self.say_if_again(&queued_job)?;
         let job = ProbeJob {
-            tree: ticket.probe.tree,
-            artifact_of: ticket.probe.is_fetched.then_some(ticket.probe.revision),
-            revision: Some(self.head_of(&ticket.probe)),
-            exposed_commit: self.plan.order.test.expose_commit.then_some(ticket.probe.revision),
-            precheck: vetting.or_else(|| self.check(&ticket.probe).map(|check| check.run)),
-            is_clean: is_clean || self.was_rejected(&ticket.probe),
-            rebuild: if is_of_reduction(&ticket.probe) { Rebuild::MissingFile } else { Rebuild::Failure },
+            tree: queued_job.probe.tree,
+            artifact_of: queued_job.probe.is_fetched.then_some(queued_job.probe.revision),
+            revision: Some(self.head_of(&queued_job.probe)),
+            exposed_commit: self.plan.order.test.expose_commit.then_some(queued_job.probe.revision),
+            precheck: vetting.or_else(|| self.check(&queued_job.probe).map(|check| check.run)),
+            is_clean: is_clean || self.was_rejected(&queued_job.probe),
+            rebuild: if is_of_reduction(&queued_job.probe) { Rebuild::MissingFile } else { Rebuild::Failure },
             limits,
-            may_share: self.may_share(&ticket),
+            may_share: self.may_share(&queued_job),
         };
         // The first run tells whether the test reads the files of the user, and no claim may rest on them.
-        let is_first = ticket.probe.phase == Phase::Reproduce && ticket.nth == 0;
+        let is_first = queued_job.probe.phase == Phase::Reproduce && queued_job.nth == 0;
         let is_called_back = Arc::new(AtomicBool::new(false));
         let executions = self.all_observations().executions().filter(|executions| !executions.is_harmful());
         let directory = self.executor.directory(place).map(Path::to_owned);
@@ -110,32 +116,33 @@ impl Runner<'_> {
             sequence,
             directory,
             executions,
-            watches_files: self.can_leak && (is_first || ticket.probe.is_claim),
+            watches_files: self.can_leak && (is_first || queued_job.probe.is_claim),
             segment: Arc::clone(&self.segment),
             interrupts: [Arc::clone(&self.interrupt), Arc::clone(&is_called_back)],
             reader: self.reader.clone(),
         };
-        let known = self.known_products(&ticket.probe);
+        let known = self.known_products(&queued_job.probe);
         self.executor
             .start(place, PlacedJob { job, commands: Arc::clone(&self.commands), watch: Box::new(watch), known });
         let has_build = self.commands.build.is_some();
-        self.talk.running(&ticket.probe, if has_build { limits.build.max(limits.test) } else { limits.test });
+        self.talk.running(&queued_job.probe, if has_build { limits.build.max(limits.test) } else { limits.test });
         let begin = Instant::now();
-        let flight = RunningJob { ticket, is_clean, sequence, refusal_key, place, is_called_back, begin, n_said: 0 };
-        self.flights.push(flight);
+        let running_job =
+            RunningJob { queued_job, is_clean, sequence, refusal_key, place, is_called_back, begin, n_said: 0 };
+        self.running_jobs.push(running_job);
         Ok(())
     }
 
     /// Whether the result of an earlier run elsewhere may answer: not if the run is to confirm another one.
-    fn may_share(&self, ticket: &QueuedJob) -> bool {
-        let is_first = ticket.nth == 0 && ticket.probe.phase != Phase::Reproduce && !ticket.probe.is_claim;
+    fn may_share(&self, queued_job: &QueuedJob) -> bool {
+        let is_first = queued_job.nth == 0 && queued_job.probe.phase != Phase::Reproduce && !queued_job.probe.is_claim;
         is_first && !self.is_clean && !self.plan.order.effort.no_cache
     }
 
     /// Makes the running probes that `is_unwanted` selects end soon; each must still [`collect`](Self::collect).
     pub(super) fn cancel(&mut self, is_unwanted: impl Fn(&RunningJob) -> bool) {
-        for flight in self.flights.iter().filter(|flight| is_unwanted(flight)) {
-            flight.is_called_back.store(true, Ordering::Relaxed);
+        for running_job in self.running_jobs.iter().filter(|running_job| is_unwanted(running_job)) {
+            running_job.is_called_back.store(true, Ordering::Relaxed);
         }
     }
 
@@ -144,15 +151,15 @@ impl Runner<'_> {
     /// At least one must be running.
     pub(super) fn collect(&mut self) -> Result<Option<(QueuedJob, Observation)>, RunnerError> {
         let PlaceResult { place, result } = self.wait();
-        let index = self.flights.iter().position(|flight| flight.place == place);
-        let flight = self.flights.swap_remove(index.expect("every probe under way has a flight"));
-        self.look_after_the_user(flight.ticket.probe.tree);
+        let index = self.running_jobs.iter().position(|running_job| running_job.place == place);
+        let running_job = self.running_jobs.swap_remove(index.expect("every probe under way has a running_job"));
+        self.look_after_the_user(running_job.queued_job.probe.tree);
         if let Some(failure) = self.leak() {
             return Err(RunnerError::Leak(Box::new(failure)));
         }
         let Some(probed) = result? else { return Ok(None) };
-        self.observed(&flight, &probed)?;
-        Ok(Some((flight.ticket, probed.observation)))
+        self.observed(&running_job, &probed)?;
+        Ok(Some((running_job.queued_job, probed.observation)))
     }
 
     /// Waits until a probe is done. While the failure is reproduced, it says what a long run has printed last.
@@ -161,14 +168,17 @@ impl Runner<'_> {
             if let Some(done) = self.executor.poll(LOOK_AFTER) {
                 return done;
             }
-            let slow = self.flights.iter_mut().filter(|flight| flight.ticket.probe.phase == Phase::Reproduce);
-            for flight in slow {
-                let time = flight.begin.elapsed();
-                if !is_time_to_speak(time, flight.n_said) {
+            let slow = self
+                .running_jobs
+                .iter_mut()
+                .filter(|running_job| running_job.queued_job.probe.phase == Phase::Reproduce);
+            for running_job in slow {
+                let time = running_job.begin.elapsed();
+                if !is_time_to_speak(time, running_job.n_said) {
                     continue;
                 }
-                flight.n_said += 1;
-                let printed = self.executor.directory(flight.place).and_then(live::read);
+                running_job.n_said += 1;
+                let printed = self.executor.directory(running_job.place).and_then(live::read);
                 let line = printed.as_deref().and_then(live::last_line);
                 let line = line.map_or(String::new(), |line| {
                     format!(" The last line of its output: `{}`.", Terminal.line(&Untrusted::from(line)))
@@ -191,7 +201,7 @@ impl Runner<'_> {
     /// Ends all probes, and waits for them.
     pub fn collect_all(&mut self) -> Result<(), RunnerError> {
         self.cancel(|_| true);
-        while !self.flights.is_empty() {
+        while !self.running_jobs.is_empty() {
             self.collect()?;
         }
         Ok(())

@@ -24,12 +24,12 @@ impl Runner<'_> {
             return Ok(ProbeState::Known(seen));
         }
         for nth in first.. {
-            let mut ticket = QueuedJob { probe: *probe, key, nth };
-            let Some(mut known) = self.known(&ticket)? else { return Ok(ProbeState::Missing(ticket)) };
-            if self.is_to_be_run_again(&ticket, &known.0)? {
-                ticket = ticket.again();
-                let Some(again) = self.known(&ticket)? else { return Ok(ProbeState::Missing(ticket)) };
-                self.learn_limits(&ticket, &again.0);
+            let mut queued_job = QueuedJob { probe: *probe, key, nth };
+            let Some(mut known) = self.known(&queued_job)? else { return Ok(ProbeState::Missing(queued_job)) };
+            if self.is_to_be_run_again(&queued_job, &known.0)? {
+                queued_job = queued_job.again();
+                let Some(again) = self.known(&queued_job)? else { return Ok(ProbeState::Missing(queued_job)) };
+                self.learn_limits(&queued_job, &again.0);
                 known = again;
             }
             let (observation, is_same_product) = known;
@@ -74,9 +74,9 @@ impl Runner<'_> {
         let key = self.key(probe);
         let mut last = None;
         for nth in first_run(probe).. {
-            let ticket = QueuedJob { probe: *probe, key, nth };
-            let Some((observation, _)) = self.known(&ticket)? else { break };
-            let again = self.own_observation(&ticket.again())?;
+            let queued_job = QueuedJob { probe: *probe, key, nth };
+            let Some((observation, _)) = self.known(&queued_job)? else { break };
+            let again = self.own_observation(&queued_job.again())?;
             last = Some(again.unwrap_or(observation));
         }
         Ok(last)

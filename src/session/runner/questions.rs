@@ -234,8 +234,8 @@ impl Runner<'_> {
 
     /// Reports the failure line of revisions before `first`; `probe` is the probe of the newest of them.
     pub(super) fn tell_border(&mut self, probe: &Probe, first: CommitId) -> Result<(), RunnerError> {
-        let ticket = QueuedJob { probe: *probe, key: self.key(probe), nth: 0 };
-        let Some((observation, _)) = self.known(&ticket)? else { return Ok(()) };
+        let queued_job = QueuedJob { probe: *probe, key: self.key(probe), nth: 0 };
+        let Some((observation, _)) = self.known(&queued_job)? else { return Ok(()) };
         let how = match printed_trouble(&observation) {
             Some(line) => format!("`{line}`"),
             None => observation.ending.to_string(),
@@ -258,8 +258,8 @@ impl Runner<'_> {
         // A tree that cannot be read has no result, either.
         let Ok(tree) = store.view(revision.tree) else { return Ok(None) };
         let probe = Probe::of(tree, revision.id, Phase::Search);
-        let ticket = QueuedJob { probe, key: self.key(&probe), nth: 0 };
-        let known = self.known(&ticket)?;
+        let queued_job = QueuedJob { probe, key: self.key(&probe), nth: 0 };
+        let known = self.known(&queued_job)?;
         Ok(known.map(|(observation, _)| Untrusted::from(value(&observation.output))))
     }
 
@@ -268,12 +268,12 @@ impl Runner<'_> {
         if probe.phase != Phase::Search || !matches!(outcome, Outcome::Unresolved(_)) {
             return Ok(());
         }
-        let ticket = QueuedJob { probe: *probe, key: self.key(probe), nth: 0 };
+        let queued_job = QueuedJob { probe: *probe, key: self.key(probe), nth: 0 };
         let absent = self.criteria.named().filter(|_| outcome == Outcome::Unresolved(Reason::TestAbsent));
         // The output tells of other tests.
         let line = match absent.map(|test| format!("{} has no result", test.name)) {
             Some(line) => Some(line),
-            None => self.known(&ticket)?.and_then(|(observation, _)| printed_trouble(&observation)),
+            None => self.known(&queued_job)?.and_then(|(observation, _)| printed_trouble(&observation)),
         };
         if let Some(line) = line {
             self.talk.troubled(probe, &line);
@@ -296,8 +296,8 @@ impl Runner<'_> {
         if probe.phase != Phase::Search || !is_told {
             return Ok(());
         }
-        let ticket = QueuedJob { probe: *probe, key: self.key(probe), nth: 0 };
-        let Some((observation, _)) = self.known(&ticket)? else { return Ok(()) };
+        let queued_job = QueuedJob { probe: *probe, key: self.key(probe), nth: 0 };
+        let Some((observation, _)) = self.known(&queued_job)? else { return Ok(()) };
         if outcome == Outcome::Pass {
             let other = self.criteria.named().and_then(|test| failing_others(&observation, test).into_iter().next());
             if let Some(other) = other

@@ -52,15 +52,15 @@ impl Runner<'_> {
     ///
     /// For the test of a candidate of a reduction, ten times the median of the revisions so far, at least 5 s and at most
     /// the limit of other probes. If the user gives a limit, or a hang is hunted, all runs have the same limits.
-    pub(super) fn limits_of(&self, ticket: &QueuedJob) -> TimeLimits {
+    pub(super) fn limits_of(&self, queued_job: &QueuedJob) -> TimeLimits {
         if !self.measures_limits() {
             return self.time_limits;
         }
         match candidate_limit(&self.durations) {
-            Some(limit) if is_of_reduction(&ticket.probe) => {
+            Some(limit) if is_of_reduction(&queued_job.probe) => {
                 TimeLimits { test: limit.min(self.time_limits.test), ..self.time_limits }
             }
-            _ if ticket.is_again() && !is_of_reduction(&ticket.probe) => self.longer_limits(),
+            _ if queued_job.is_again() && !is_of_reduction(&queued_job.probe) => self.longer_limits(),
             _ => self.time_limits,
         }
     }
@@ -74,8 +74,8 @@ impl Runner<'_> {
 
     /// The time that an earlier result must have had: one that would be repeated is no answer.
     pub(super) fn answering_limits(&self, probe: &Probe) -> TimeLimits {
-        let ticket = QueuedJob { probe: *probe, key: self.key(probe), nth: 0 };
-        self.limits_of(&if is_of_reduction(probe) { ticket } else { ticket.again() })
+        let queued_job = QueuedJob { probe: *probe, key: self.key(probe), nth: 0 };
+        self.limits_of(&if is_of_reduction(probe) { queued_job } else { queued_job.again() })
     }
 
     /// Whether limits come from measured runs.
@@ -86,22 +86,22 @@ impl Runner<'_> {
     /// Whether a run reached its time limit, so that it must be repeated once before it counts: something else may have
     /// kept the machine busy, or it builds more than the run that was measured. A hunted hang counts at once, and so do
     /// a limit of the user's, a result of an earlier hunt, and a claim about a tree whose run was cut in the search.
-    pub(super) fn is_to_be_run_again(&self, ticket: &QueuedJob, seen: &Observation) -> Result<bool, RunnerError> {
-        if seen.ending != Ending::Timeout || self.hunts_hang() || self.own_observation(ticket)?.is_none() {
+    pub(super) fn is_to_be_run_again(&self, queued_job: &QueuedJob, seen: &Observation) -> Result<bool, RunnerError> {
+        if seen.ending != Ending::Timeout || self.hunts_hang() || self.own_observation(queued_job)?.is_none() {
             return Ok(false);
         }
-        if is_of_reduction(&ticket.probe) {
-            return Ok(ticket.probe.run.is_none() && seen.stage == Stage::Test);
+        if is_of_reduction(&queued_job.probe) {
+            return Ok(queued_job.probe.run.is_none() && seen.stage == Stage::Test);
         }
-        let warm = QueuedJob { probe: Probe { is_claim: false, ..ticket.probe }, nth: 0, ..*ticket };
+        let warm = QueuedJob { probe: Probe { is_claim: false, ..queued_job.probe }, nth: 0, ..*queued_job };
         let was_cut = self.own_observation(&warm)?.is_some_and(|seen| seen.ending == Ending::Timeout);
-        Ok(self.measures_limits() && !(is_proof(&ticket.probe) && was_cut))
+        Ok(self.measures_limits() && !(is_proof(&queued_job.probe) && was_cut))
     }
 
     /// Takes in the result of a run that was repeated because it was cut.
-    pub(super) fn learn_limits(&mut self, ticket: &QueuedJob, seen: &Observation) {
+    pub(super) fn learn_limits(&mut self, queued_job: &QueuedJob, seen: &Observation) {
         let is_hang = seen.ending == Ending::Timeout;
-        if is_of_reduction(&ticket.probe) || seen.stage != Stage::Test {
+        if is_of_reduction(&queued_job.probe) || seen.stage != Stage::Test {
             return;
         }
         if is_hang && seen.limit >= FIRST_LIMIT {
@@ -115,15 +115,15 @@ impl Runner<'_> {
     }
 
     /// Says that a run is repeated because it was cut.
-    pub(super) fn say_if_again(&mut self, ticket: &QueuedJob) -> Result<(), RunnerError> {
-        let first = QueuedJob { nth: ticket.nth_before(), ..*ticket };
-        if is_of_reduction(&ticket.probe) || !ticket.is_again() {
+    pub(super) fn say_if_again(&mut self, queued_job: &QueuedJob) -> Result<(), RunnerError> {
+        let first = QueuedJob { nth: queued_job.nth_before(), ..*queued_job };
+        if is_of_reduction(&queued_job.probe) || !queued_job.is_again() {
             return Ok(());
         }
         if let Some(cut) = self.own_observation(&first)? {
-            let limit = self.limits_of(ticket).of(cut.stage);
+            let limit = self.limits_of(queued_job).of(cut.stage);
             let [cut, limit] = [cut.limit, limit].map(|limit| text::duration(limit.as_secs_f64()));
-            let revision = ticket.probe.revision.short();
+            let revision = queued_job.probe.revision.short();
             self.talk.say(&format!("{revision} was killed after {cut}. It runs again, for up to {limit}."));
         }
         Ok(())

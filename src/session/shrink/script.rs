@@ -144,7 +144,7 @@ mod tests {
             environment,
             configuration: Vec::new(),
             interrupt: None,
-            crew: None,
+            kept_executor: None,
             embedding: Embedding::default(),
         }
     }

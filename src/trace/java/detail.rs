@@ -1,7 +1,9 @@
 //! All facts about some steps, and the chain of steps from which a value comes.
 
 use crate::TraceError;
-use crate::detail::{Access, Asked, Detail, NamedAddress, OriginAnswer, Outside, StepStanding, UsedThing as Neutral};
+use crate::detail::{
+    Access, Detail, NamedAddress, OriginAnswer, Outside, StepStanding, UsedThing as Neutral, VariableAnswer,
+};
 use crate::instrument::java::code::SourceVariable;
 use crate::instrument::java::descriptor::result_type;
 use crate::java::input::JavaInputReader;
@@ -270,7 +272,7 @@ fn root<'p>(machine: &JavaMachine, frame: &JavaFrame, path: &'p str) -> Option<(
 }
 
 /// A variable before a step, or the answer that there is none.
-pub fn asked(player: &mut JavaPlayer, (step, path): (Step, &str)) -> Result<Asked, TraceError> {
+pub fn asked(player: &mut JavaPlayer, (step, path): (Step, &str)) -> Result<VariableAnswer, TraceError> {
     let mut found = None;
     player.look_from(step, |machine, frame| {
         if frame.step == step {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use crate::TraceError;
 use crate::detail::{
-    Access, Asked, Detail, Doing, MAX_CONTENT, NamedAddress, OriginAnswer, Outside, StepStanding, UsedThing,
+    Access, Detail, Doing, MAX_CONTENT, NamedAddress, OriginAnswer, Outside, StepStanding, UsedThing, VariableAnswer,
 };
 use crate::native::machine::{Crash, NativeCall, NativeFrame, NativeMachine, Watch};
 use crate::native::object::View;
@@ -377,7 +377,7 @@ fn variable(view: View<'_>, frame: &NativeFrame, variable: &str) -> Option<Acces
 }
 
 /// A variable before a step, or the answer that there is none.
-pub fn asked(player: &mut NativePlayer, (step, path): (Step, &str)) -> Result<Asked, TraceError> {
+pub fn asked(player: &mut NativePlayer, (step, path): (Step, &str)) -> Result<VariableAnswer, TraceError> {
     let mut found = None;
     before_step(player, step, |machine| {
         let view = View::new(machine);

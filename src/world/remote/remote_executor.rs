@@ -1,4 +1,4 @@
-//! The executor of a remote service: a place is an action in flight.
+//! The executor of a remote service: a place is a running action.
 //!
 //! Each probe has a thread, which encodes its tree, sends what the service lacks, and waits for the action. Trouble that can pass
 //! is tried again, a bounded number of times; then it is reported by name, and the hunt stops and can be resumed. No trouble is
@@ -60,7 +60,7 @@ struct RemoteProbe {
 pub struct RemoteExecutor {
     shared: Arc<Shared>,
     programs: [u8; 32],
-    flights: Vec<RemoteProbe>,
+    remote_probes: Vec<RemoteProbe>,
     sender: Sender<PlaceResult>,
     done: Receiver<PlaceResult>,
 }
@@ -73,7 +73,7 @@ impl RemoteExecutor {
         let (sender, done) = mpsc::channel();
         let known = KnownObjects { map: DigestMap::open(map), present: Present::default(), notices: BTreeSet::new() };
         let shared = Shared { client, service, private, known: Mutex::new(known) };
-        Self { shared: Arc::new(shared), programs, flights: Vec::new(), sender, done }
+        Self { shared: Arc::new(shared), programs, remote_probes: Vec::new(), sender, done }
     }
 
     /// What was sent and executed so far.
@@ -92,16 +92,16 @@ impl Executor for RemoteExecutor {
     }
 
     fn reserve(&mut self, wish: Wish) -> Result<Option<usize>, SandboxError> {
-        let is_free = |flight: &RemoteProbe| flight.thread.is_none() && !flight.is_reserved;
-        let n_busy = self.flights.iter().filter(|flight| !is_free(flight)).count();
+        let is_free = |remote_probe: &RemoteProbe| remote_probe.thread.is_none() && !remote_probe.is_reserved;
+        let n_busy = self.remote_probes.iter().filter(|remote_probe| !is_free(remote_probe)).count();
         if n_busy >= wish.width {
             return Ok(None);
         }
-        let place = self.flights.iter().position(is_free).unwrap_or_else(|| {
-            self.flights.push(RemoteProbe { thread: None, is_reserved: false });
-            self.flights.len() - 1
+        let place = self.remote_probes.iter().position(is_free).unwrap_or_else(|| {
+            self.remote_probes.push(RemoteProbe { thread: None, is_reserved: false });
+            self.remote_probes.len() - 1
         });
-        self.flights[place].is_reserved = true;
+        self.remote_probes[place].is_reserved = true;
         Ok(Some(place))
     }
 
@@ -109,11 +109,11 @@ impl Executor for RemoteExecutor {
         None
     }
 
-    fn start(&mut self, place: usize, errand: PlacedJob) {
+    fn start(&mut self, place: usize, placed_job: PlacedJob) {
         let (shared, sender) = (Arc::clone(&self.shared), self.sender.clone());
-        self.flights[place].is_reserved = false;
-        self.flights[place].thread = Some(thread::spawn(move || {
-            let PlacedJob { job, commands, mut watch, .. } = errand;
+        self.remote_probes[place].is_reserved = false;
+        self.remote_probes[place].thread = Some(thread::spawn(move || {
+            let PlacedJob { job, commands, mut watch, .. } = placed_job;
             watch.starting();
             let parts = Parts { job: &job, commands: &commands, service: &shared.service };
             let result = shared.probe(parts, &*watch);
@@ -123,13 +123,13 @@ impl Executor for RemoteExecutor {
     }
 
     fn poll(&mut self, at_most: Duration) -> Option<PlaceResult> {
-        let is_lost = |flight: &RemoteProbe| flight.thread.as_ref().is_some_and(JoinHandle::is_finished);
-        let has_lost = self.flights.iter().any(is_lost);
+        let is_lost = |remote_probe: &RemoteProbe| remote_probe.thread.as_ref().is_some_and(JoinHandle::is_finished);
+        let has_lost = self.remote_probes.iter().any(is_lost);
         let Ok(done) = self.done.recv_timeout(if has_lost { Duration::ZERO } else { at_most }) else {
             assert!(!has_lost, "a probe sends its result before it ends");
             return None;
         };
-        if let Some(thread) = self.flights[done.place].thread.take() {
+        if let Some(thread) = self.remote_probes[done.place].thread.take() {
             thread.join().expect("a probe does not panic");
         }
         Some(done)
@@ -147,8 +147,8 @@ impl Executor for RemoteExecutor {
     fn spoil(&mut self) {}
 
     fn dismiss(&mut self) -> bool {
-        for flight in self.flights.drain(..) {
-            if let Some(thread) = flight.thread {
+        for remote_probe in self.remote_probes.drain(..) {
+            if let Some(thread) = remote_probe.thread {
                 thread.join().expect("a probe does not panic");
             }
         }

@@ -80,7 +80,7 @@ pub trait Executor {
     fn directory(&self, place: usize) -> Option<&Path>;
 
     /// Starts a probe in a reserved place. It ends early if its watch says so.
-    fn start(&mut self, place: usize, errand: PlacedJob);
+    fn start(&mut self, place: usize, placed_job: PlacedJob);
 
     /// Waits until a probe is done, at most for some time; at least one must be running.
     fn poll(&mut self, at_most: Duration) -> Option<PlaceResult>;

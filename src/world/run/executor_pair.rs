@@ -83,9 +83,9 @@ impl Executor for ExecutorPair {
         side.executor.directory(place / 2)
     }
 
-    fn start(&mut self, place: usize, errand: PlacedJob) {
+    fn start(&mut self, place: usize, placed_job: PlacedJob) {
         let (side, place) = self.side(place);
-        side.executor.start(place, errand);
+        side.executor.start(place, placed_job);
     }
 
     fn poll(&mut self, at_most: Duration) -> Option<PlaceResult> {

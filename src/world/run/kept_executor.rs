@@ -1,4 +1,4 @@
-//! A crew that several hunts use, one after the other: a hunt finds the checkouts as the last one has left them, so what is
+//! An executor that several hunts use, one after the other: a hunt finds the checkouts as the last one has left them, so what is
 //! built already is not built again.
 
 use crate::files;
@@ -14,7 +14,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use std::{fmt, io};
 
-/// A crew between two hunts. Its clones are the same crew.
+/// An executor between two hunts. Its clones are the same executor.
 #[derive(Clone)]
 pub struct KeptExecutor {
     root: PathBuf,
@@ -30,7 +30,7 @@ impl fmt::Debug for KeptExecutor {
 }
 
 impl KeptExecutor {
-    /// An empty crew; see [`LocalExecutor::new`].
+    /// An empty executor; see [`LocalExecutor::new`].
     pub fn new(root: PathBuf, private: PathBuf, head: CommitId) -> Self {
         Self { root, private, head, home: Arc::default() }
     }
@@ -40,27 +40,27 @@ impl KeptExecutor {
         &self.root
     }
 
-    /// Lends the crew to a hunt, until [`dismiss`](Executor::dismiss) gives it back. The hunt must be the only one of its
+    /// Lends the executor to a hunt, until [`dismiss`](Executor::dismiss) gives it back. The hunt must be the only one of its
     /// worktree.
     ///
     /// Errors: the directory of the sandboxes cannot be created.
     pub fn lend(&self) -> io::Result<LentExecutor> {
         // Another command of this worktree can have removed the sandboxes in between.
-        let crew = self.home().take().filter(|_| self.root.is_dir());
-        let crew = if let Some(crew) = crew {
-            crew
+        let executor = self.home().take().filter(|_| self.root.is_dir());
+        let executor = if let Some(executor) = executor {
+            executor
         } else {
             files::make_private(&self.root)?;
             LocalExecutor::new(self.root.clone(), self.private.clone(), self.head)
         };
-        Ok(LentExecutor { crew: Some(crew), home: self.clone() })
+        Ok(LentExecutor { executor: Some(executor), home: self.clone() })
     }
 
     /// Ends the work, and removes the sandboxes.
     pub fn close(&self) {
-        // Without a crew, the sandboxes there are of another process.
-        if let Some(mut crew) = self.home().take() {
-            crew.dismiss();
+        // Without an executor, the sandboxes there are of another process.
+        if let Some(mut executor) = self.home().take() {
+            executor.dismiss();
             sandbox::remove(&self.root, &self.private);
         }
     }
@@ -70,60 +70,60 @@ impl KeptExecutor {
     }
 }
 
-/// A crew in a hunt.
+/// An executor in a hunt.
 pub struct LentExecutor {
     /// `None` when it was given back.
-    crew: Option<LocalExecutor>,
+    executor: Option<LocalExecutor>,
     home: KeptExecutor,
 }
 
 impl LentExecutor {
-    fn crew(&self) -> &LocalExecutor {
-        self.crew.as_ref().expect("a dismissed crew is not used")
+    fn executor(&self) -> &LocalExecutor {
+        self.executor.as_ref().expect("a dismissed executor is not used")
     }
 
-    fn crew_mut(&mut self) -> &mut LocalExecutor {
-        self.crew.as_mut().expect("a dismissed crew is not used")
+    fn executor_mut(&mut self) -> &mut LocalExecutor {
+        self.executor.as_mut().expect("a dismissed executor is not used")
     }
 }
 
 impl Executor for LentExecutor {
     fn usual_width(&self) -> usize {
-        self.crew().usual_width()
+        self.executor().usual_width()
     }
 
     fn reserve(&mut self, wish: Wish) -> Result<Option<usize>, SandboxError> {
-        self.crew_mut().reserve(wish)
+        self.executor_mut().reserve(wish)
     }
 
     fn directory(&self, place: usize) -> Option<&Path> {
-        self.crew().directory(place)
+        self.executor().directory(place)
     }
 
-    fn start(&mut self, place: usize, errand: PlacedJob) {
-        self.crew_mut().start(place, errand);
+    fn start(&mut self, place: usize, placed_job: PlacedJob) {
+        self.executor_mut().start(place, placed_job);
     }
 
     fn poll(&mut self, at_most: Duration) -> Option<PlaceResult> {
-        self.crew_mut().poll(at_most)
+        self.executor_mut().poll(at_most)
     }
 
     fn directories(&self) -> Vec<PathBuf> {
-        self.crew().directories()
+        self.executor().directories()
     }
 
     fn notices(&self) -> BTreeSet<ConversionNotice> {
-        self.crew().notices()
+        self.executor().notices()
     }
 
     fn spoil(&mut self) {
-        self.crew_mut().spoil();
+        self.executor_mut().spoil();
     }
 
     fn dismiss(&mut self) -> bool {
-        if let Some(mut crew) = self.crew.take() {
-            crew.settle();
-            *self.home.home() = Some(crew);
+        if let Some(mut executor) = self.executor.take() {
+            executor.settle();
+            *self.home.home() = Some(executor);
         }
         false
     }

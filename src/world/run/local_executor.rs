@@ -1,6 +1,6 @@
 //! The executor of this machine: workers that each own a sandbox and observe one tree at a time.
 //!
-//! A probe gets the idle worker with the nearest files, because it has the least to write and to build. Every worker is a thread that lives as long as the crew, because a command dies with the thread that started it.
+//! A probe gets the idle worker with the nearest files, because it has the least to write and to build. Every worker is a thread that lives as long as the executor, because a command dies with the thread that started it.
 
 use crate::repo::distance::distance;
 use crate::repo::{ConversionNotice, private};
@@ -21,7 +21,7 @@ use std::{mem, thread};
 const MAX_USUAL_WIDTH: usize = 8;
 
 struct Worker {
-    errands: Sender<PlacedJob>,
+    jobs: Sender<PlacedJob>,
     thread: JoinHandle<()>,
     directory: PathBuf,
     /// The tree of its last task.
@@ -50,7 +50,7 @@ pub struct LocalExecutor {
 }
 
 impl LocalExecutor {
-    /// An empty crew; workers are added when they are needed, see [`Sandbox::create`].
+    /// An empty executor; workers are added when they are needed, see [`Sandbox::create`].
     pub fn new(root: PathBuf, private: PathBuf, head: CommitId) -> Self {
         let (sender, messages) = mpsc::channel();
         Self { root, private, head, workers: Vec::new(), sender, messages, notices: BTreeSet::new() }
@@ -61,12 +61,12 @@ impl LocalExecutor {
         let number = self.workers.len();
         let sandbox = Sandbox::create(&self.root, &format!("w{number}"), &self.private, self.head)?;
         let directory = sandbox.tree_directory();
-        let (errands, received) = mpsc::channel();
+        let (jobs, received) = mpsc::channel();
         let sender = self.sender.clone();
         let hired = thread::Builder::new().spawn(move || work(number, sandbox, &received, &sender));
         let thread = hired.map_err(|source| SandboxError::Worker { source })?;
         self.workers.push(Worker {
-            errands,
+            jobs,
             thread,
             directory,
             tree: None,
@@ -124,12 +124,12 @@ impl Executor for LocalExecutor {
         Some(&self.workers[place].directory)
     }
 
-    fn start(&mut self, place: usize, mut errand: PlacedJob) {
+    fn start(&mut self, place: usize, mut placed_job: PlacedJob) {
         let worker = &mut self.workers[place];
         worker.is_idle = false;
-        errand.job.is_clean |= mem::take(&mut worker.is_spoiled);
-        worker.tree = Some(errand.job.tree);
-        worker.errands.send(errand).expect("a worker waits for errands as long as there is a crew");
+        placed_job.job.is_clean |= mem::take(&mut worker.is_spoiled);
+        worker.tree = Some(placed_job.job.tree);
+        worker.jobs.send(placed_job).expect("a worker waits for jobs as long as there is an executor");
     }
 
     fn poll(&mut self, at_most: Duration) -> Option<PlaceResult> {
@@ -157,15 +157,15 @@ impl Executor for LocalExecutor {
 
     fn dismiss(&mut self) -> bool {
         for worker in self.workers.drain(..) {
-            drop(worker.errands);
+            drop(worker.jobs);
             worker.thread.join().expect("a worker does not panic");
         }
         true
     }
 }
 
-fn work(worker: usize, mut sandbox: Sandbox, errands: &Receiver<PlacedJob>, sender: &Sender<Message>) {
-    for PlacedJob { job, commands, mut watch, known } in errands {
+fn work(worker: usize, mut sandbox: Sandbox, jobs: &Receiver<PlacedJob>, sender: &Sender<Message>) {
+    for PlacedJob { job, commands, mut watch, known } in jobs {
         let result = sandbox.probe(&job, &commands, &mut *watch, &known);
         if sender.send((PlaceResult { place: worker, result }, sandbox.notices().clone())).is_err() {
             return;

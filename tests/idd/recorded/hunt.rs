@@ -166,7 +166,7 @@ fn in_process(fixture: &Fixture, args: &[&str], recorder: &Recorder) -> Report {
         environment: fixture.environment(),
         configuration: Vec::new(),
         interrupt: None,
-        crew: None,
+        kept_executor: None,
         embedding: Embedding {
             program: Some(env!("CARGO_BIN_EXE_git-idd").into()),
             around: Some(Arc::new(recorder.clone())),

@@ -33,9 +33,9 @@ impl Executor for Bench {
         None
     }
 
-    fn start(&mut self, place: usize, errand: PlacedJob) {
+    fn start(&mut self, place: usize, placed_job: PlacedJob) {
         let n_runs = self.n_runs.fetch_add(1, Ordering::Relaxed) + 1;
-        let ProbeJob { limits, is_clean, .. } = errand.job;
+        let ProbeJob { limits, is_clean, .. } = placed_job.job;
         let observation = Observation {
             stage: Stage::Test,
             ending: Ending::Exit(1),
