@@ -5,6 +5,7 @@ use crate::console::{CommandAnswer, Console};
 use idd_base::plural::count;
 use idd_base::sought::Sought;
 use idd_report::escape::Terminal;
+use idd_report::style::{Style, TextRole};
 use idd_report::{Status, Untrusted};
 use idd_session::by_hand::{ByHandState, GivenVerdict, WaitingRevision};
 use idd_session::context::Context;
@@ -12,7 +13,7 @@ use idd_session::failure::Failure;
 use idd_session::kept::KeptHunt;
 use idd_session::plan::Plan;
 use idd_session::saved::Saved;
-use idd_session::talk::Talk as _;
+use idd_session::talk::Talk;
 use idd_session::verdict_records::HuntScene;
 use idd_session::{by_hand, kept, saved};
 use idd_world::process;
@@ -34,15 +35,26 @@ pub fn run(
     context: &Context,
     console: Console,
 ) -> Result<CommandAnswer, Failure> {
+    let has_shell = matches!(request, ByHand::Start { has_shell: true, .. });
+    answered(step(request, location, context, &mut console.progress())?, has_shell, context, console)
+}
+
+/// Carries out one of the commands; what it comes to is not shown yet.
+pub fn step(
+    request: ByHand,
+    location: &Location,
+    context: &Context,
+    talk: &mut dyn Talk,
+) -> Result<ByHandState, Failure> {
     let user = private::open(&location.git_directory)?;
     match request {
-        ByHand::Start { order, has_shell } => {
+        ByHand::Start { order, .. } => {
             let plan = Plan::new(*order, None, location, &user, context)?;
             let unfinished = by_hand::newest(location).ok().filter(KeptHunt::is_unfinished);
             let saved = saved::open_new(&plan, location)?;
             let scene = HuntScene { plan: &plan, location, context, user: &user };
             let id = saved.id.clone();
-            let step = by_hand::go_on(&scene, saved, GivenVerdict::Nothing, &mut console.progress());
+            let step = by_hand::go_on(&scene, saved, GivenVerdict::Nothing, talk);
             if step.as_ref().is_err_and(|failure| failure.status == Status::Usage) {
                 // Nothing was judged, so there is nothing to go on with.
                 kept::remove(location, &id)?;
@@ -50,11 +62,9 @@ pub fn run(
             let step = step?;
             if let Some(kept) = unfinished {
                 let id = kept.id;
-                console
-                    .progress()
-                    .say(&format!("The unfinished hunt {id} is kept; `git idd resume --hunt={id}` goes on with it."));
+                talk.say(&format!("The unfinished hunt {id} is kept; `git idd resume --hunt={id}` goes on with it."));
             }
-            answered(step, has_shell, context, console)
+            Ok(step)
         }
         ByHand::Given(given) => {
             let kept = by_hand::newest(location)?;
@@ -63,7 +73,7 @@ pub fn run(
                 return Err(Failure::usage(format!("the hunt by hand {} has ended", kept.id))
                     .with_hint("`git idd show` prints its result, and `git idd undo` takes back the last verdict"));
             }
-            go_on(&kept, given, false, (location, &user), context, console)
+            go_on(&kept, given, (location, &user), context, talk)
         }
     }
 }
@@ -76,17 +86,17 @@ pub fn resume(
     console: Console,
 ) -> Result<CommandAnswer, Failure> {
     let user = private::open(&location.git_directory)?;
-    go_on(kept, GivenVerdict::Nothing, true, (location, &user), context, console)
+    let step = go_on(kept, GivenVerdict::Nothing, (location, &user), context, &mut console.progress())?;
+    answered(step, true, context, console)
 }
 
 fn go_on(
     kept: &KeptHunt,
     given: GivenVerdict,
-    has_shell: bool,
     (location, user): (&Location, &Repository),
     context: &Context,
-    console: Console,
-) -> Result<CommandAnswer, Failure> {
+    talk: &mut dyn Talk,
+) -> Result<ByHandState, Failure> {
     let stored = saved::plan(&kept.replay)?;
     let place = Location { prefix: stored.prefix.clone(), ..location.clone() };
     let mut order = stored.order.clone();
@@ -95,7 +105,7 @@ fn go_on(
     let plan = Plan::new(order, None, &place, user, context)?;
     let saved = Saved { remarks: Vec::new(), ..saved::open_again(&kept.id, location)? };
     let scene = HuntScene { plan: &plan, location: &place, context, user };
-    answered(by_hand::go_on(&scene, saved, given, &mut console.progress())?, has_shell, context, console)
+    by_hand::go_on(&scene, saved, given, talk)
 }
 
 fn answered(step: ByHandState, has_shell: bool, context: &Context, console: Console) -> Result<CommandAnswer, Failure> {
@@ -104,11 +114,11 @@ fn answered(step: ByHandState, has_shell: bool, context: &Context, console: Cons
         ByHandState::Waiting(waiting) => waiting,
     };
     if console.is_json {
-        let mut text = serde_json::to_vec(&ByHandObject::of(&waiting))?;
+        let mut text = serde_json::to_vec(&object(&waiting))?;
         text.push(b'\n');
         return Ok(CommandAnswer::Text(text, 0));
     }
-    let text = text(&waiting, console);
+    let text = text(&waiting, console.out_style);
     if !(has_shell && io::stdin().is_terminal() && console.is_terminal) {
         return Ok(CommandAnswer::Text(text.into_bytes(), 0));
     }
@@ -130,10 +140,9 @@ fn answered(step: ByHandState, has_shell: bool, context: &Context, console: Cons
 }
 
 /// What a person has to do now.
-fn text(waiting: &WaitingRevision, console: Console) -> String {
+pub fn text(waiting: &WaitingRevision, style: Style) -> String {
     let WaitingRevision { commit, is_repaired, directory, n_left, distance, n_judged, find } = waiting;
-    let style = console.out_style;
-    let id = style.paint(idd_report::style::TextRole::Commit, commit.commit.short());
+    let id = style.paint(TextRole::Commit, commit.commit.short());
     let repaired = if *is_repaired { ", repaired so that it builds" } else { "" };
     let mut text = format!("Judge {id} {} ({}){repaired}.\n", Terminal.line(&commit.subject), commit.date.day());
     let directory = Terminal.line(&Untrusted::from(directory.to_string_lossy().as_ref()));
@@ -157,29 +166,26 @@ fn older(find: Sought) -> &'static str {
 }
 
 /// The same as JSON.
-#[derive(Serialize)]
-struct ByHandObject {
-    schema: &'static str,
-    status: &'static str,
-    commit: String,
-    subject: Untrusted,
-    repaired: bool,
-    directory: String,
-    n_left: Option<usize>,
-    n_judged: usize,
-}
-
-impl ByHandObject {
-    fn of(waiting: &WaitingRevision) -> Self {
-        Self {
-            schema: "git-idd by hand 1",
-            status: Status::Waiting.word(),
-            commit: waiting.commit.commit.to_string(),
-            subject: waiting.commit.subject.clone(),
-            repaired: waiting.is_repaired,
-            directory: waiting.directory.to_string_lossy().into_owned(),
-            n_left: waiting.n_left,
-            n_judged: waiting.n_judged,
-        }
+pub fn object(waiting: &WaitingRevision) -> impl Serialize {
+    #[derive(Serialize)]
+    struct ByHandObject {
+        schema: &'static str,
+        status: &'static str,
+        commit: String,
+        subject: Untrusted,
+        repaired: bool,
+        directory: String,
+        n_left: Option<usize>,
+        n_judged: usize,
+    }
+    ByHandObject {
+        schema: "git-idd by hand 1",
+        status: Status::Waiting.word(),
+        commit: waiting.commit.commit.to_string(),
+        subject: waiting.commit.subject.clone(),
+        repaired: waiting.is_repaired,
+        directory: waiting.directory.to_string_lossy().into_owned(),
+        n_left: waiting.n_left,
+        n_judged: waiting.n_judged,
     }
 }

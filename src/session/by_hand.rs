@@ -199,7 +199,7 @@ pub fn go_on(
         waiting: None,
         sandbox: None,
         left: (None, None),
-        interrupt: Interrupt::register()?,
+        interrupt: context.interrupt()?,
         talk,
     };
     let mut order = plan.engine_order(&Adjustments::default(), &history);

@@ -102,6 +102,17 @@ impl Client {
         text
     }
 
+    /// Calls a tool that has a schema of its answers; returns the object of its answer.
+    #[track_caller]
+    #[expect(clippy::needless_pass_by_value, reason = "it is made where it is asked")]
+    fn object(&mut self, tool: &str, arguments: Value) -> Value {
+        let answer = self.ask("tools/call", json!({"name": tool, "arguments": arguments}));
+        assert_ne!(answer["result"]["isError"], true, "{answer}");
+        let object = answer["result"]["structuredContent"].clone();
+        assert!(object.is_object(), "{tool}: {answer}");
+        object
+    }
+
     /// Calls a tool that fails; returns its message.
     #[track_caller]
     fn fail(&mut self, tool: &str, arguments: Value) -> String {
@@ -149,6 +160,21 @@ fn check_nothing_left(fixture: &Fixture) {
     assert_eq!(fixture.processes_left(), Vec::<String>::new());
 }
 
+/// What programs read of a hunt that has found its commit.
+#[track_caller]
+fn check_objects(client: &mut Client, id: &str, first_bad: &str) {
+    for tool in ["hunt_finding", "hunt_status"] {
+        let object = client.object(tool, json!({}));
+        assert_eq!(
+            (&object["hunt"], &object["status"], &object["proved"]),
+            (&json!(id), &json!("found"), &json!(true))
+        );
+        assert_eq!(object["first_bad"]["commit"], first_bad, "{object}");
+        assert_eq!(object["first_bad"]["subject"], "break it\\x1b[31m", "{object}");
+    }
+    assert_eq!(client.object("hunt_list", json!({}))["hunts"][0]["id"], id);
+}
+
 #[test]
 fn a_client_hunts_from_the_start_to_the_finding() {
     let fixture = Fixture::of(HISTORY);
@@ -156,7 +182,7 @@ fn a_client_hunts_from_the_start_to_the_finding() {
     let mut client = Client::new(&fixture, &["--", "./t.sh"]);
     let tools = client.ask("tools/list", json!({}));
     let tools = tools["result"]["tools"].as_array().unwrap().clone();
-    assert_eq!(tools.len(), 20);
+    assert_eq!(tools.len(), 22);
     let is_read_only = |name: &str| {
         let tool = tools.iter().find(|tool| tool["name"] == name).unwrap();
         assert_eq!(tool["inputSchema"]["type"], "object", "{tool}");
@@ -199,6 +225,7 @@ fn a_client_hunts_from_the_start_to_the_finding() {
     let answer = client.ask("tools/call", json!({"name": "hunt_finding", "arguments": {"hunt": &id[..id.len() - 1]}}));
     let note = answer["result"]["content"][0]["text"].as_str().unwrap();
     assert!(!note.contains("break it") && note.len() < 500, "{note}");
+    check_objects(&mut client, &id, first_bad);
     let full = client.tell("hunt_finding", json!({"full": true}));
     assert!(full.contains("-good\n+bad\n") && full.contains("Evidence"), "{full}");
 
@@ -249,6 +276,35 @@ fn a_client_hunts_from_the_start_to_the_finding() {
     assert_eq!((status.code(), stderr.as_str()), (Some(0), ""));
     assert_eq!(fixture.state(), before);
     check_nothing_left(&fixture);
+}
+
+#[test]
+fn a_client_judges_revisions_until_one_commit_is_left() {
+    let fixture = Fixture::of(HISTORY);
+    let before = fixture.state();
+    let mut client = Client::new(&fixture, &["--build", "cp value built"]);
+    assert!(client.fail("judge", json!({"verdict": "good"})).contains("no hunt by hand is under way"));
+    assert!(client.fail("judge_start", json!({"build": "id"})).contains("the build `id` is not allowed"));
+    let mut shown = client.object("judge_start", json!({"good": "HEAD~5", "wait": 50}));
+    let mut n_judged = 0;
+    while shown["status"] == "waiting" {
+        assert_eq!(shown["n_judged"], n_judged, "{shown}");
+        let built = fs::read_to_string(format!("{}/built", shown["directory"].as_str().unwrap())).unwrap();
+        shown = client.object("judge", json!({"verdict": built.trim(), "why": format!("it is {built}"), "wait": 50}));
+        n_judged += 1;
+    }
+    let first_bad = String::from_utf8(fixture.git(&["rev-parse", "HEAD~1"])).unwrap();
+    assert_eq!((&shown["status"], &shown["first_bad"]["commit"]), (&json!("found"), &json!(first_bad.trim())));
+    assert!(n_judged >= 2, "{n_judged} of 4 revisions");
+    assert!(client.tell("hunt_finding", json!({})).contains("is the first bad commit"));
+
+    let again = client.object("judge", json!({"verdict": "undo", "wait": 50}));
+    assert_eq!((&again["status"], &again["n_judged"]), (&json!("waiting"), &json!(n_judged - 1)), "{again}");
+    let same = client.tell("judge", json!({"verdict": "show", "wait": 50}));
+    assert!(same.contains(&format!("Judge {}", &again["commit"].as_str().unwrap()[..12])), "{same}");
+    let (status, stderr) = client.end();
+    assert_eq!((status.code(), stderr.as_str()), (Some(0), ""));
+    assert_eq!(fixture.state(), before);
 }
 
 #[test]

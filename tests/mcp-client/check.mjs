@@ -22,7 +22,9 @@ const call = async (name, args = {}) => {
   return { text: content.map(({ text }) => text).join("\n"), isError: isError ?? false };
 };
 const { tools } = await client.listTools();
-assert.equal(tools.length, 20);
+assert.equal(tools.length, 22);
+// The client checks the objects of the answers against these schemas.
+assert.equal(tools.filter(({ outputSchema }) => outputSchema).length, 5);
 assert.ok((await call("hunt_start", { test: "id" })).isError);
 await assert.rejects(client.callTool({ name: "no_such", arguments: {} }), /no such tool/);
 

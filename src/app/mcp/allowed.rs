@@ -66,6 +66,11 @@ impl Allowed {
         if self.is_allowed(command).is_none() {
             return Err(refused("test of this hunt", &command.to_line(), &self.tests()));
         }
+        self.check_build(build)
+    }
+
+    /// The same of a build alone.
+    pub fn check_build(&self, build: Option<&OsString>) -> Result<(), Failure> {
         let Some(build) = build.filter(|build| !self.builds().contains(build)) else { return Ok(()) };
         let shown: Vec<Vec<u8>> = self.builds().iter().map(|line| line.as_bytes().to_vec()).collect();
         Err(refused("build of this hunt", build.as_bytes(), &shown))

@@ -4,6 +4,7 @@ use crate::mcp::arguments::Arguments;
 use idd_base::plural::count;
 use idd_report::escape::{Terminal, Untrusted};
 use idd_session::failure::Failure;
+use serde_json::Value;
 use std::fmt::Write as _;
 
 /// The size of an answer unless the client asks for another one, in bytes: about 2,000 tokens.
@@ -28,6 +29,8 @@ pub struct ToolAnswer {
     pub note: String,
     /// Text with parts from others, escaped for a terminal.
     pub data: Option<String>,
+    /// The same for programs, where the tool has a schema of it.
+    pub object: Option<Value>,
 }
 
 /// The part of a text that is wanted.
@@ -53,7 +56,7 @@ impl TextPart {
 impl ToolAnswer {
     /// Only a note.
     pub fn note(note: impl Into<String>) -> Self {
-        Self { note: note.into(), data: None }
+        Self { note: note.into(), data: None, object: None }
     }
 
     /// The wanted part of a text from others, with a note before it.
@@ -84,7 +87,12 @@ impl ToolAnswer {
         if end < text.len() {
             let _ = write!(note, " `offset`: {end} has the rest.");
         }
-        Self { note, data: Some(data) }
+        Self { note, data: Some(data), object: None }
+    }
+
+    /// With the same for programs.
+    pub fn with_object(self, object: Value) -> Self {
+        Self { object: Some(object), ..self }
     }
 }
 
@@ -148,7 +156,7 @@ mod tests {
     #[test]
     fn the_note_says_how_much_is_data_and_how_much_is_left() {
         let text = "x\n".repeat(5000);
-        let ToolAnswer { note, data } = ToolAnswer::data("hunt a", &text, part(None, false));
+        let ToolAnswer { note, data, .. } = ToolAnswer::data("hunt a", &text, part(None, false));
         let data = data.unwrap();
         assert_eq!(
             note,

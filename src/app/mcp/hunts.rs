@@ -5,23 +5,26 @@ use crate::args::{Invocation, ParseError, Request};
 use crate::console::Console;
 use crate::mcp::answer::{TextPart, ToolAnswer, failed};
 use crate::mcp::arguments::Arguments;
-use crate::mcp::jobs::{JobKind, JobMessages, RequestedJob};
-use crate::mcp::resources;
+use crate::mcp::jobs::{JobEnd, JobKind, JobMessages, RequestedJob};
 use crate::mcp::state::ServerState;
+use crate::mcp::{object, resources};
 use crate::{args, console, list, log, status};
 use idd_report::escape::Terminal;
+use idd_report::explanation::Explained;
 use idd_report::style::Style;
 use idd_report::text::{DetailLevel, TextLook};
+use idd_report::{Report, Status};
 use idd_session::context::Context;
-use idd_session::course::HuntState;
+use idd_session::course::{HuntObserver, HuntState};
 use idd_session::failure::Failure;
 use idd_session::hunt::Task;
 use idd_session::mend::mend;
 use idd_session::order::HuntOrder;
 use idd_session::plan::Plan;
-use idd_session::{hunt, kept, require_support, saved};
+use idd_session::{course, hunt, kept, require_support, saved};
 use idd_world::repo::locate::Location;
 use idd_world::repo::{graph, private};
+use serde_json::Value;
 use std::ffi::OsString;
 use std::fmt::Write as _;
 use std::sync::Arc;
@@ -109,7 +112,7 @@ fn hunted(
     (location, context): (&Location, &Context),
     interrupt: Arc<AtomicBool>,
     heard: &mut JobMessages,
-) -> Result<String, Failure> {
+) -> Result<JobEnd, Failure> {
     mend(location, true, heard)?;
     let user = private::open(&location.git_directory)?;
     let plan = Plan::new(order, None, location, &user, context)?;
@@ -120,15 +123,15 @@ fn hunted(
         let hint = error.hint.as_ref().map(|hint| format!("; {}", Terminal.line(hint))).unwrap_or_default();
         format!("\nerror: {}{hint}", Terminal.line(&error.message))
     });
-    Ok(format!("{} ({}){}", report.status.word(), report.status.meaning(), error.unwrap_or_default()))
+    Ok(format!("{} ({}){}", report.status.word(), report.status.meaning(), error.unwrap_or_default()).into())
 }
 
 /// What a job has come to.
 fn progress(job: &RequestedJob) -> String {
     let mut text = match &job.ended {
         None => format!("running:   {}\n", job.name()),
-        Some(Ok(end)) if job.kind == JobKind::Hunt => format!("ended:     {end}\n"),
-        Some(Ok(end)) => end.clone(),
+        Some(Ok(end)) if job.kind == JobKind::Hunt => format!("ended:     {}\n", end.text),
+        Some(Ok(end)) => end.text.clone(),
         Some(Err(failure)) => failed(failure) + "\n",
     };
     if job.is_running() || job.ended.as_ref().is_some_and(Result::is_err) {
@@ -159,18 +162,21 @@ pub fn status(arguments: &Arguments, state: &Arc<ServerState>) -> Result<ToolAns
         // What is no hunt is said by the job alone.
         (None, Some(job)) if job.kind != JobKind::Hunt => {
             let about = if job.is_running() { "it runs; hunt_status with `wait` waits for it" } else { "it has ended" };
-            return Ok(ToolAnswer::data(about, &progress(job), part));
+            let end = job.ended.as_ref().and_then(|end| end.as_ref().ok());
+            let object = end.and_then(|end| end.object.clone()).unwrap_or_else(|| state_of(job));
+            return Ok(ToolAnswer::data(about, &progress(job), part).with_object(object));
         }
         (_, Some(RequestedJob { hunt: Some(hunt), .. })) => Some(hunt.as_str()),
         (named, _) => named,
     };
     if let (None, Some(job)) = (hunt, &job) {
-        return Ok(ToolAnswer::data("", &progress(job), part));
+        return Ok(ToolAnswer::data("", &progress(job), part).with_object(state_of(job)));
     }
     let kept = kept::newest(&state.location, hunt)?;
     let word = kept.state(&state.location)?;
     let shown = HuntState { words: word.clone(), is_running: word == "running" };
-    let mut text = status::text(&kept, &shown, &state.location)?;
+    let course = HuntObserver::new(&state.location)?.look(&kept, &shown)?;
+    let mut text = course.rows(status::now()).join("\n") + "\n";
     text.extend(job.as_ref().map(progress));
     let next = match word.as_str() {
         "running" => "hunt_status with `wait` waits for it, hunt_cancel stops it",
@@ -178,7 +184,17 @@ pub fn status(arguments: &Arguments, state: &Arc<ServerState>) -> Result<ToolAns
         _ if kept.is_unfinished() => "the same hunt_start continues it",
         _ => "hunt_finding says why there is no result",
     };
-    Ok(ToolAnswer::data(&format!("hunt {}: {word}; {next}", kept.id), &text, part))
+    let object = object::of_report(&course::report(&kept, &course, &word));
+    Ok(ToolAnswer::data(&format!("hunt {}: {word}; {next}", kept.id), &text, part).with_object(object))
+}
+
+/// The object of a job that has no other.
+fn state_of(job: &RequestedJob) -> Value {
+    object::of_status(match &job.ended {
+        None => Status::Running.word(),
+        Some(Ok(_)) => "ended",
+        Some(Err(failure)) => failure.status.word(),
+    })
 }
 
 /// Stops what runs.
@@ -209,7 +225,20 @@ pub fn printed(answer: console::CommandAnswer) -> String {
 /// Lists the hunts.
 pub fn list(arguments: &Arguments, state: &Arc<ServerState>) -> Result<ToolAnswer, Failure> {
     let text = printed(list::run(&state.location, Console::plain())?);
-    Ok(ToolAnswer::data("", &text, TextPart::of(arguments)))
+    let object = printed(list::run(&state.location, Console { is_json: true, ..Console::plain() })?);
+    let object: Value = serde_json::from_str(&object)?;
+    Ok(ToolAnswer::data("", &text, TextPart::of(arguments)).with_object(object::of(&object)))
+}
+
+fn look(detail: DetailLevel) -> TextLook {
+    TextLook { style: Style::PLAIN, is_raw: false, detail, columns: Some(COLUMNS), is_older: false }
+}
+
+/// A finding as on a screen.
+pub fn short(report: &Report, explanations: &[Explained]) -> Result<String, Failure> {
+    let mut bytes = Vec::new();
+    idd_report::text::write_answer(report, explanations, look(DetailLevel::Screen), &mut bytes)?;
+    Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
 /// The finding of a hunt.
@@ -218,14 +247,13 @@ pub fn finding(arguments: &Arguments, state: &Arc<ServerState>) -> Result<ToolAn
     let report = kept.report()?;
     let (explanations, complaints) = saved::explanations(&state.location, &kept.id, &report);
     let is_full = arguments.flag("full");
-    let detail = if is_full { DetailLevel::Full } else { DetailLevel::Screen };
-    let look = TextLook { style: Style::PLAIN, is_raw: false, detail, columns: Some(COLUMNS), is_older: false };
-    let mut bytes = Vec::new();
-    if is_full {
-        idd_report::text::write(&report, &explanations, look, &mut bytes)?;
+    let text = if is_full {
+        let mut bytes = Vec::new();
+        idd_report::text::write(&report, &explanations, look(DetailLevel::Full), &mut bytes)?;
+        String::from_utf8_lossy(&bytes).into_owned()
     } else {
-        idd_report::text::write_answer(&report, &explanations, look, &mut bytes)?;
-    }
+        short(&report, &explanations)?
+    };
     let mut about = format!("hunt {}: {}", kept.id, report.status.word());
     for remark in remark.iter().chain(&complaints) {
         let _ = write!(about, "\nnote: {}", Terminal.line(&remark.as_str().into()));
@@ -248,7 +276,7 @@ pub fn finding(arguments: &Arguments, state: &Arc<ServerState>) -> Result<ToolAn
     if !patches.is_empty() {
         let _ = write!(about, "\nresources: idd://hunt/{}/patch/{}", kept.id, patches.join("|"));
     }
-    Ok(ToolAnswer::data(&about, &String::from_utf8_lossy(&bytes), TextPart::of(arguments)))
+    Ok(ToolAnswer::data(&about, &text, TextPart::of(arguments)).with_object(object::of_report(&report)))
 }
 
 /// All probes of a hunt.

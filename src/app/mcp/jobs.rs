@@ -5,6 +5,7 @@ use idd_report::escape::{Terminal, Untrusted};
 use idd_report::{Report, Status};
 use idd_session::failure::Failure;
 use idd_session::talk::Talk;
+use serde_json::Value;
 use std::collections::VecDeque;
 use std::panic::AssertUnwindSafe;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -30,6 +31,8 @@ pub enum JobKind {
     Recording,
     /// It judges a fix.
     Trial,
+    /// It shows the next revision that is to be judged.
+    Judging,
 }
 
 impl JobKind {
@@ -40,7 +43,23 @@ impl JobKind {
             Self::Explanation => "an explanation",
             Self::Recording => "a recording",
             Self::Trial => "the trial of a fix",
+            Self::Judging => "a hunt by hand",
         }
+    }
+}
+
+/// The result of a job.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct JobEnd {
+    /// For the client, escaped.
+    pub text: String,
+    /// The same as JSON, where the tool has such results.
+    pub object: Option<Value>,
+}
+
+impl From<String> for JobEnd {
+    fn from(text: String) -> Self {
+        Self { text, object: None }
     }
 }
 
@@ -57,8 +76,8 @@ pub struct RequestedJob {
     pub said: VecDeque<String>,
     /// How many commits it proved.
     pub n_proved: u64,
-    /// Its result; `None` while it runs. A text for the client, escaped.
-    pub ended: Option<Result<String, Failure>>,
+    /// Its result; `None` while it runs.
+    pub ended: Option<Result<JobEnd, Failure>>,
 }
 
 impl RequestedJob {
@@ -90,8 +109,8 @@ pub struct Jobs {
     changed: Condvar,
 }
 
-/// What a job does; its result is escaped.
-type Work = Box<dyn FnOnce(&mut JobMessages, Arc<AtomicBool>) -> Result<String, Failure> + Send>;
+/// What a job does.
+type Work = Box<dyn FnOnce(&mut JobMessages, Arc<AtomicBool>) -> Result<JobEnd, Failure> + Send>;
 
 impl Jobs {
     fn board(&self) -> MutexGuard<'_, JobBoard> {
@@ -105,14 +124,14 @@ impl Jobs {
 
     /// Starts a job; returns its number.
     ///
-    /// - `work`: what it does; it stops if the flag is set. Its result is escaped.
+    /// - `work`: what it does; it stops if the flag is set.
     ///
     /// Errors: another one runs.
     pub fn start(
         self: &Arc<Self>,
         kind: JobKind,
         hunt: Option<String>,
-        work: impl FnOnce(&mut JobMessages, Arc<AtomicBool>) -> Result<String, Failure> + Send + 'static,
+        work: impl FnOnce(&mut JobMessages, Arc<AtomicBool>) -> Result<JobEnd, Failure> + Send + 'static,
     ) -> Result<u64, Failure> {
         self.begin(kind, hunt, Box::new(work))
     }
@@ -230,12 +249,12 @@ mod tests {
 
     /// A job that runs until it is stopped.
     #[expect(clippy::needless_pass_by_value, clippy::unnecessary_wraps, reason = "the form of each job")]
-    fn endless(heard: &mut JobMessages, interrupt: Arc<AtomicBool>) -> Result<String, Failure> {
+    fn endless(heard: &mut JobMessages, interrupt: Arc<AtomicBool>) -> Result<JobEnd, Failure> {
         heard.say("It runs.");
         while !interrupt.load(Ordering::SeqCst) {
             thread::yield_now();
         }
-        Ok("stopped".to_owned())
+        Ok("stopped".to_owned().into())
     }
 
     #[test]
@@ -248,7 +267,7 @@ mod tests {
         assert_eq!(failure.message, "a hunt (a) runs already; one thing runs at a time".into());
         assert!(jobs.wait(first, Duration::ZERO, |_| false).unwrap().is_running());
         assert_eq!(jobs.cancel().unwrap().number, first);
-        assert_eq!(jobs.wait(first, LONG, |_| false).unwrap().ended, Some(Ok("stopped".to_owned())));
+        assert_eq!(jobs.wait(first, LONG, |_| false).unwrap().ended, Some(Ok("stopped".to_owned().into())));
         assert_eq!(jobs.cancel(), None);
         let second = jobs.start(JobKind::Recording, None, |_, _| panic!("a test")).unwrap();
         assert!(matches!(jobs.wait(second, LONG, |_| false).unwrap().ended, Some(Err(_))));

@@ -7,8 +7,10 @@ use crate::mcp::answer::{TextPart, ToolAnswer};
 use crate::mcp::arguments::Arguments;
 use crate::mcp::hunts::{option, request, words};
 use crate::mcp::jobs::{JobKind, RequestedJob};
+use crate::mcp::object;
 use crate::mcp::state::ServerState;
 use crate::{chop, explain, invariants, record, slice, trace};
+use idd_report::Status;
 use idd_report::explanation::{Explained, Explanation};
 use idd_report::style::Style;
 use idd_session::context::Context;
@@ -35,21 +37,24 @@ use std::time::Duration;
 const PATIENCE: u64 = 20;
 
 /// The result of a job that was started, if it comes in time.
-fn result(number: u64, about: &str, arguments: &Arguments, state: &ServerState) -> Result<ToolAnswer, Failure> {
+pub fn result(number: u64, about: &str, arguments: &Arguments, state: &ServerState) -> Result<ToolAnswer, Failure> {
     let wait = Duration::from_secs(arguments.number("wait").unwrap_or(PATIENCE));
     match state.wait(number, wait, |_| false) {
-        Some(RequestedJob { ended: Some(Ok(text)), .. }) => Ok(ToolAnswer::data(about, &text, TextPart::of(arguments))),
+        Some(RequestedJob { ended: Some(Ok(end)), .. }) => {
+            Ok(ToolAnswer { object: end.object, ..ToolAnswer::data(about, &end.text, TextPart::of(arguments)) })
+        }
         Some(RequestedJob { ended: Some(Err(failure)), .. }) => Err(failure),
         Some(job) => Ok(ToolAnswer::note(format!(
             "{} runs in the background; hunt_status with `wait` waits for it, and has the result",
             job.name()
-        ))),
+        ))
+        .with_object(object::of_status(Status::Running.word()))),
         None => Err(Failure::error("another job has begun; hunt_status says which")),
     }
 }
 
 /// The context of a job: only its flag stops it.
-fn apart(context: &Context, interrupt: Arc<AtomicBool>) -> Context {
+pub fn apart(context: &Context, interrupt: Arc<AtomicBool>) -> Context {
     Context { interrupt: Some(Interrupt(interrupt)), ..context.clone() }
 }
 
@@ -69,7 +74,7 @@ pub fn explain(arguments: &Arguments, state: &Arc<ServerState>) -> Result<ToolAn
     let number = state.jobs.start(JobKind::Explanation, Some(kept.id.clone()), move |heard, interrupt| {
         mend(&location, true, heard)?;
         let found = idd_session::explain::run(&order, &location, &apart(&context, interrupt), heard)?;
-        Ok(explain::with_sources(found.chain, found.sources, Console::plain()))
+        Ok(explain::with_sources(found.chain, found.sources, Console::plain()).into())
     })?;
     result(number, &format!("explanation of the hunt {}; it is stored", kept.id), arguments, state)
 }
@@ -93,7 +98,7 @@ pub fn judge(arguments: &Arguments, state: &Arc<ServerState>) -> Result<ToolAnsw
         mend(&location, true, heard)?;
         let context = apart(&context, Arc::clone(&interrupt));
         let task = TrialTask { kept: &kept, location: &location, context: &context, interrupt, talk: heard };
-        Ok(trial::run(&order, task)?.text())
+        Ok(trial::run(&order, task)?.text().into())
     })?;
     result(number, &format!("judgement of a fix for the hunt {id}"), arguments, state)
 }
@@ -114,7 +119,7 @@ pub fn chop(arguments: &Arguments, state: &Arc<ServerState>) -> Result<ToolAnswe
     let (location, context) = (state.location.clone(), state.context.clone());
     let number = state.jobs.start(JobKind::Explanation, Some(kept.id.clone()), move |heard, interrupt| {
         mend(&location, true, heard)?;
-        Ok(chop::text(&idd_session::chop::run(&order, &location, &apart(&context, interrupt), heard)?))
+        Ok(chop::text(&idd_session::chop::run(&order, &location, &apart(&context, interrupt), heard)?).into())
     })?;
     result(number, &format!("chop of the hunt {}; it is stored", kept.id), arguments, state)
 }
@@ -181,7 +186,7 @@ pub fn record(arguments: &Arguments, state: &Arc<ServerState>) -> Result<ToolAns
     let number = state.jobs.start(JobKind::Recording, None, move |heard, interrupt| {
         mend(&location, true, heard)?;
         let (name, recording) = idd_session::record::run(&order, &location, &apart(&context, interrupt), heard)?;
-        Ok(record::text(&name, &recording))
+        Ok(record::text(&name, &recording).into())
     })?;
     result(number, "trace_tree shows it", arguments, state)
 }

@@ -3,7 +3,7 @@
 use crate::mcp::answer::{MAX_BYTES, ToolAnswer};
 use crate::mcp::arguments::{ArgumentKind, Arguments, ToolArgument};
 use crate::mcp::state::ServerState;
-use crate::mcp::{arguments, hunts, runs};
+use crate::mcp::{arguments, hunts, judging, runs};
 use idd_session::failure::Failure;
 use serde_json::{Map, Value};
 use std::sync::Arc;
@@ -52,6 +52,13 @@ impl Tool {
 
 const HUNT: ToolArgument = ToolArgument::new("hunt", ArgumentKind::Text, "Id; default: the newest.");
 
+const BAD: ToolArgument = ToolArgument::new("bad", ArgumentKind::Revision, "Where it fails; default: HEAD.");
+
+const GOOD: ToolArgument = ToolArgument::new("good", ArgumentKind::Revisions, "Where it passes; default: searched.");
+
+const BUILD: ToolArgument =
+    ToolArgument::new("build", ArgumentKind::Text, "Shell line; default: the user's; empty: none.");
+
 const OFFSET: ToolArgument = ToolArgument::new("offset", ArgumentKind::Number(0, u64::MAX), "");
 
 #[expect(clippy::cast_possible_truncation, reason = "it is a small constant")]
@@ -76,15 +83,15 @@ const RUN: &[ToolArgument] = &[RECORDING, PROCESS, OFFSET, SIZE];
 const NONE: &[ToolArgument] = &[];
 
 /// All tools.
-pub const TOOLS: [Tool; 20] = [
+pub const TOOLS: [Tool; 22] = [
     Tool {
         name: "hunt_start",
         description: "Start a hunt for the change that broke the test, in the background; returns its id. Only commands that the user allowed run.",
         arguments: &[
             ToolArgument::new("test", ArgumentKind::Texts, "Shell line or words; default: the user's."),
-            ToolArgument::new("build", ArgumentKind::Text, "Shell line; default: the user's; empty: none."),
-            ToolArgument::new("bad", ArgumentKind::Revision, "Where it fails; default: HEAD."),
-            ToolArgument::new("good", ArgumentKind::Revisions, "Where it passes; default: searched."),
+            BUILD,
+            BAD,
+            GOOD,
             ToolArgument::new("until", ArgumentKind::Word(&["commit", "change", "fix"]), "Default: fix."),
             ToolArgument::new("match", ArgumentKind::Text, "Regex of the line that counts as the failure."),
             ToolArgument::new("timeout", ArgumentKind::Number(1, 86_400), "Seconds, of the build and of the test."),
@@ -141,6 +148,27 @@ pub const TOOLS: [Tool; 20] = [
         shared: PART,
         effect: ToolEffect::Reads,
         run: hunts::output,
+    },
+    Tool {
+        name: "judge_start",
+        description: "Start a hunt in which you judge each revision; returns the checkout of the first one.",
+        arguments: &[BAD, GOOD, BUILD, WAIT],
+        shared: NONE,
+        effect: ToolEffect::Runs,
+        run: judging::start,
+    },
+    Tool {
+        name: "judge",
+        description: "Your verdict on what is checked out; returns the next revision, or the result. undo: takes back the last one.",
+        arguments: &[
+            ToolArgument::required("verdict", ArgumentKind::Word(&["good", "bad", "skip", "undo", "show"]), ""),
+            ToolArgument::new("revision", ArgumentKind::Revision, "Another revision."),
+            ToolArgument::new("why", ArgumentKind::Text, "For the report."),
+            WAIT,
+        ],
+        shared: NONE,
+        effect: ToolEffect::Runs,
+        run: judging::judge,
     },
     Tool {
         name: "fix_try",
@@ -302,6 +330,6 @@ mod tests {
             .iter()
             .map(|tool| tool.description.len() + Value::Object(tool.schema()).to_string().len() + tool.name.len())
             .sum();
-        assert!(size < 9000, "{size} bytes");
+        assert!(size < 10_000, "{size} bytes");
     }
 }
