@@ -135,6 +135,22 @@ fn too_little_memory_is_an_error_like_others() {
     check_found(&fixture.report(&["--until", "commit", TEST]));
 }
 
+/// The system starts no thread that asks for so large a stack.
+#[test]
+fn a_thread_that_cannot_be_started_is_an_error_like_others() {
+    let fixture = Fixture::of(HISTORY);
+    for arguments in [&["--json", "-j2", TEST][..], &["--json", "record", "--", TEST]] {
+        let output = fixture.command(arguments).env("RUST_MIN_STACK", (1_u64 << 46).to_string()).output().unwrap();
+        let stderr = String::from_utf8_lossy(&output.stderr);
+        assert!(!stderr.contains("panicked"), "{arguments:?}: {stderr}");
+        let report = idd_report::json::read(&output.stdout).unwrap();
+        let error = report.error.unwrap();
+        let expected = "failed to start a thread: Resource temporarily unavailable (os error 11)";
+        assert_eq!((output.status.code(), error.message), (Some(1), expected.into()), "{arguments:?}");
+    }
+    check_found(&fixture.report(&["--until", "commit", TEST]));
+}
+
 #[test]
 fn a_link_or_pipe_in_the_place_of_what_is_kept_is_neither_followed_nor_waited_for() {
     let fixture = Fixture::of(HISTORY);
