@@ -39,6 +39,7 @@ use idd_world::lease::LeaseHolder;
 use idd_world::record::store;
 use idd_world::repo::fetch::Remote;
 use idd_world::repo::locate::Location;
+use idd_world::repo::ownership::OwnerGuard;
 use idd_world::repo::{RepoError, Repository, fetch, graph, keep, locate, origin, private};
 use idd_world::{files, journal};
 use std::ffi::{OsStr, OsString};
@@ -61,6 +62,7 @@ pub fn run(request: Request, context: &Context, console: Console) -> Result<Comm
     let moved = is_by_hand.then(|| idd_session::by_hand::directory_of_user(context)).flatten();
     let context = &Context { directory: moved.unwrap_or_else(|| context.directory.clone()), ..context.clone() };
     let location = locate::locate(&context.directory, &context.environment).map_err(|error| located(&error))?;
+    let _owner = OwnerGuard::of(&location);
     for name in keep::mend(&location) {
         console.progress().say(&format!("`{name}` named an object that is gone, and was removed."));
     }

@@ -34,6 +34,24 @@ fn a_journal_of_another_format_is_named_and_left_alone() {
     assert_eq!(fs::read_to_string(&path).unwrap(), other);
 }
 
+/// After a hunt of root in the repository of another user, that user can go on in it. Only root can make such a hunt.
+#[test]
+fn what_root_keeps_in_the_repository_of_another_user_is_that_users() {
+    let fixture = Fixture::of(HISTORY);
+    let other = "find .git \\! -uid 65534 -printf '%P\\n'";
+    if fixture.sh("id -u") != "0\n" {
+        return;
+    }
+    fixture.sh("chown -R 65534:65534 .; mkdir -p .git/idd; ln -s /etc .git/idd/link; chown -hR 65534:65534 .git/idd");
+    let safe = ["GIT_CONFIG_COUNT=1", "GIT_CONFIG_KEY_0=safe.directory", "GIT_CONFIG_VALUE_0=*"];
+    let mut command = fixture.command(&["--json", TEST]);
+    command.envs(safe.map(|set| set.split_once('=').unwrap()));
+    let report = idd_report::json::read(&command.output().unwrap().stdout).unwrap();
+    assert_eq!(report.status, Status::Found);
+    assert_eq!(fixture.sh(other), "");
+    assert_eq!(fixture.sh("stat -c %u /etc /etc/passwd"), "0\n0\n");
+}
+
 /// What `git idd list --json` printed, which satisfies the published schema.
 #[track_caller]
 fn check_schema(printed: &str) -> serde_json::Value {

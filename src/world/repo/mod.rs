@@ -36,6 +36,7 @@ pub mod modules;
 pub mod object;
 pub mod obstacle;
 pub mod origin;
+pub mod ownership;
 mod patch;
 pub mod paths;
 pub mod pattern;
