@@ -4,9 +4,11 @@
 
 use idd_base::outcome::{Ending, Observation, Stage};
 use idd_base::revision::TreeId;
-use idd_report::Untrusted;
 use idd_report::certificate::Certificate;
 use idd_report::escape::Terminal;
+use idd_report::style::Style;
+use idd_report::text::{DetailLevel, TextLook};
+use idd_report::{Untrusted, json, junit as report_junit, markdown, sarif, text};
 use idd_trace::container::{ChunkKind, Trace, TraceWriter};
 use idd_trace::execution::Execution;
 use idd_trace::instrument::java::class_file::ClassFile;
@@ -63,6 +65,21 @@ pub fn journal(bytes: &[u8]) {
         assert!(read.valid_bytes <= segment.len() as u64);
         let _ = journal::Replay::read(&path);
     }
+}
+
+/// A stored report, written in each form. What others wrote is escaped in all of them.
+pub fn report(bytes: &[u8]) {
+    let Ok(report) = json::read(bytes) else { return };
+    let test = Untrusted::from("./test.sh");
+    let mut written = Vec::new();
+    for (detail, columns) in [(DetailLevel::Full, None), (DetailLevel::Screen, Some(40))] {
+        let look = TextLook { style: Style::PLAIN, is_raw: false, detail, columns, is_older: false };
+        let _ = text::write(&report, &[], look, &mut written);
+    }
+    let _ = markdown::write(&report, (&test, None), &[], &mut written);
+    let _ = sarif::write(&report, (&test, None), (&[], &mut |_, _, _| None), &mut written);
+    let _ = report_junit::write(&report, &test, &mut written);
+    assert!(!written.contains(&b'\x1b'), "{}", String::from_utf8_lossy(&written));
 }
 
 /// The checksum of gzip.

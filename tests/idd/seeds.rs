@@ -12,7 +12,7 @@ mod readers;
 type Reader = fn(&[u8]);
 
 /// The readers, by the names of their targets.
-const READERS: [(&str, Reader); 10] = [
+const READERS: [(&str, Reader); 11] = [
     ("attributes", readers::attributes),
     ("certificate", readers::certificate),
     ("class_file", readers::class_file),
@@ -21,6 +21,7 @@ const READERS: [(&str, Reader); 10] = [
     ("objects", readers::objects),
     ("output", readers::output),
     ("patch", readers::patch),
+    ("report", readers::report),
     ("trace", readers::trace),
     ("trace_file", readers::trace_file),
 ];

@@ -67,8 +67,20 @@ impl FileLock {
         match rustix::fs::flock(&file, operation) {
             Ok(()) => Ok(Some(Self { file })),
             Err(Errno::WOULDBLOCK) => Ok(None),
-            Err(errno) => Err(errno.into()),
+            Err(errno) => Err(refusal(errno)),
         }
+    }
+}
+
+/// Why there is no lock; of a file system that has none, in words.
+fn refusal(errno: Errno) -> io::Error {
+    match errno {
+        Errno::NOLCK | Errno::NOSYS | Errno::OPNOTSUPP => {
+            let why =
+                "its file system has no locks (`flock`), as some network file systems; hunt in a clone on a local one";
+            io::Error::new(io::ErrorKind::Unsupported, why)
+        }
+        errno => errno.into(),
     }
 }
 
@@ -97,6 +109,12 @@ impl Drop for FileLock {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_file_system_without_locks_is_named() {
+        assert!(refusal(Errno::NOLCK).to_string().contains("no locks"));
+        assert_eq!(refusal(Errno::IO).raw_os_error(), Some(Errno::IO.raw_os_error()));
+    }
 
     #[test]
     fn what_a_killed_holder_leaves_behind_is_waited_for_and_nobody_else() {
