@@ -219,14 +219,14 @@ impl Talk for ProgressPrinter {
 
 impl ProgressPrinter {
     fn subject(&self, id: CommitId) -> String {
-        let subject = self.positions.history.find(id).map(|revision| Untrusted::from(revision.subject.as_str()));
+        let subject = self.positions.history.find(id).map(|revision| Untrusted::from(revision.subject));
         subject.map(|subject| Terminal.line(&subject)).unwrap_or_default()
     }
 
     /// The two ends of the range, if both are known.
     fn ends(&self) -> Option<RangeEnds> {
         let end = |id: CommitId| {
-            let commit = Commit::from(self.positions.history.find(id)?);
+            let commit = Commit::from(&self.positions.history.find(id)?);
             Some((self.positions.name(id).unwrap_or_else(|| id.short()), commit.date.day()))
         };
         let ((pass, pass_day), (fail, fail_day)) = (end(self.narrowing.pass?)?, end(self.narrowing.fail?)?);

@@ -6,5 +6,6 @@ pub mod outcome;
 pub mod plural;
 pub mod remaining;
 pub mod revision;
+pub mod revision_table;
 pub mod search;
 pub mod sought;

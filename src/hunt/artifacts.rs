@@ -103,7 +103,7 @@ impl Hunter<'_> {
         if self.order.artifacts == Artifacts::Unused {
             return Ok(Gallop::Until(0));
         }
-        let line = self.in_scope(&self.history.first_parents(bad.revision))?;
+        let line = self.in_scope(self.history.first_parents(bad.revision))?;
         let last = line.len() - 1;
         let (mut near, mut stop) = (0, 1.min(last));
         while near < last {

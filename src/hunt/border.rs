@@ -94,7 +94,7 @@ impl Hunter<'_> {
         &self,
         (untestable, testable): (CommitId, TestedRevision),
     ) -> Result<Option<Vec<CommitId>>, Halt> {
-        let parents = &self.history.get(testable.revision).parents;
+        let parents = self.history.get(testable.revision).parents;
         if !parents.contains(&untestable) {
             return Ok(self.history.path(testable.revision, untestable));
         }

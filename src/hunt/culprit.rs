@@ -28,7 +28,7 @@ impl Hunter<'_> {
         let mut pair = pair;
         'merge: loop {
             let merge = pair.newer.revision;
-            let parents = self.history.get(merge).parents.clone();
+            let parents = self.history.get(merge).parents;
             let Some(main) = self.main_parent(&pair, &parents) else { return Ok(pair) };
             let mut passing_base = None;
             for parent in parents.iter().filter(|parent| **parent != main) {

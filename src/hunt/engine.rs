@@ -172,9 +172,7 @@ impl Hunter<'_> {
         }
         state.finding.culprits = culprits;
         // If a merge fails while its parents pass, it stays the first bad revision, with the commits that it merged.
-        if self.history.get(pair.newer.revision).parents.len() > 1
-            && !state.finding.culprits.contains(&pair.newer.revision)
-        {
+        if self.history.is_merge(pair.newer.revision) && !state.finding.culprits.contains(&pair.newer.revision) {
             state.finding.culprits.insert(0, pair.newer.revision);
             state.finding.is_interaction = pair.older.revision != pair.last_good;
         } else if pair.is_exact {

@@ -149,8 +149,8 @@ impl Hunter<'_> {
         }
         let culprits = self.state.borrow().finding.culprits.clone();
         for commit in culprits.iter().copied().filter(|_| culprits.len() > 1) {
-            let Some(parent) = self.history.get(commit).parents.first().copied() else { continue };
-            if self.history.find(parent).is_some() && self.history.path(pair.newer.revision, commit).is_some() {
+            let Some(parent) = self.history.first_parent(commit) else { continue };
+            if self.history.path(pair.newer.revision, commit).is_some() {
                 let (base, patched) = (self.view(commit)?, self.view(parent)?);
                 let set = self.trees.change_set(base, patched)?;
                 let n_lines = set.n_lines(&set.full());
@@ -203,10 +203,7 @@ impl Hunter<'_> {
         let Some(commit) = n_with.checked_sub(1).map(|last| line[last]).filter(|commit| *commit != culprit) else {
             return Ok(None);
         };
-        let Some(parent) = self.history.get(commit).parents.first().copied() else { return Ok(None) };
-        if self.history.find(parent).is_none() {
-            return Ok(None);
-        }
+        let Some(parent) = self.history.first_parent(commit) else { return Ok(None) };
         let (base, patched) = (self.view(commit)?, self.view(parent)?);
         let set = self.trees.change_set(base, patched)?;
         let n_lines = set.n_lines(&set.full());

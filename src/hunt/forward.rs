@@ -180,7 +180,7 @@ impl Hunter<'_> {
         rung: Rung,
         tested: Outcome,
     ) -> Result<Fix, Halt> {
-        let older = self.history.get(revision).tree;
+        let older = self.history.tree(revision);
         let newer = match self.trees.merge(base, older, probed, Favor::Neither)? {
             Merged::Clean(tree, _) => tree,
             Merged::Conflict => probed,

@@ -1,7 +1,9 @@
 //! The searched history: a directed graph of revisions, and lines through it.
 
-use idd_base::revision::{CommitId, Revision};
-use std::collections::{HashMap, HashSet};
+use idd_base::revision::{CommitId, Revision, TreeId};
+use idd_base::revision_table::RevisionTable;
+use std::collections::HashSet;
+use std::{iter, mem};
 
 /// Two commits of one author are one step if their committer times are at most this many seconds apart.
 ///
@@ -12,19 +14,33 @@ const BURST_SECONDS: u64 = 5 * 60;
 #[derive(Debug, Clone, Default)]
 pub struct History {
     /// Children before parents.
-    revisions: Vec<Revision>,
-    index: HashMap<CommitId, usize>,
+    revisions: RevisionTable,
     shallow: HashSet<CommitId>,
     /// Commits with a tag.
     tagged: HashSet<CommitId>,
 }
 
+/// Revisions of one history, by their rows.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct RevisionSet(Vec<bool>);
+
+impl RevisionSet {
+    /// Removes the revisions of another set of the same history.
+    pub fn remove_all(&mut self, other: &Self) {
+        self.0.iter_mut().zip(&other.0).for_each(|(is_in, is_other)| *is_in &= !is_other);
+    }
+
+    /// Keeps only the revisions of another set of the same history.
+    pub fn keep_all(&mut self, other: &Self) {
+        self.0.iter_mut().zip(&other.0).for_each(|(is_in, is_other)| *is_in &= is_other);
+    }
+}
+
 impl History {
     /// Takes revisions in topological order (children before parents) and the commits whose parents a shallow clone
     /// lacks.
-    pub fn new(revisions: Vec<Revision>, shallow: HashSet<CommitId>) -> Self {
-        let index = revisions.iter().enumerate().map(|(index, revision)| (revision.id, index)).collect();
-        Self { revisions, index, shallow, tagged: HashSet::new() }
+    pub fn new(revisions: impl Into<RevisionTable>, shallow: HashSet<CommitId>) -> Self {
+        Self { revisions: revisions.into(), shallow, tagged: HashSet::new() }
     }
 
     /// The same history, in which these commits have a tag.
@@ -41,28 +57,48 @@ impl History {
     /// The revision of a commit of this history.
     ///
     /// Panics if the commit is not part of it; ids come from this history only.
-    pub fn get(&self, id: CommitId) -> &Revision {
-        self.find(id).expect("a commit id that came from this history")
+    pub fn get(&self, id: CommitId) -> Revision {
+        self.revisions.revision(self.known_row(id))
+    }
+
+    /// The tree of a commit of this history. Panics as [`get`](Self::get).
+    pub fn tree(&self, id: CommitId) -> TreeId {
+        self.revisions.tree(self.known_row(id))
+    }
+
+    /// The first parent of a commit of this history, if it is part of it, too. Panics as [`get`](Self::get).
+    pub fn first_parent(&self, id: CommitId) -> Option<CommitId> {
+        Some(self.revisions.id(self.first_parent_row(self.known_row(id))?))
+    }
+
+    /// Whether a commit of this history has several parents. Panics as [`get`](Self::get).
+    pub fn is_merge(&self, id: CommitId) -> bool {
+        self.revisions.parents(self.known_row(id)).len() > 1
     }
 
     /// The revision of a commit, if it is part of this history.
-    pub fn find(&self, id: CommitId) -> Option<&Revision> {
-        self.index.get(&id).map(|index| &self.revisions[*index])
+    pub fn find(&self, id: CommitId) -> Option<Revision> {
+        Some(self.revisions.revision(self.revisions.row(id)?))
+    }
+
+    /// Whether a commit is part of this history.
+    pub fn contains(&self, id: CommitId) -> bool {
+        self.revisions.row(id).is_some()
     }
 
     /// All revisions, children before parents.
-    pub fn revisions(&self) -> &[Revision] {
+    pub fn revisions(&self) -> &RevisionTable {
         &self.revisions
     }
 
     /// Number of revisions.
     pub fn len(&self) -> usize {
-        self.revisions.len()
+        self.revisions.rows().len()
     }
 
     /// Whether there is no revision at all.
     pub fn is_empty(&self) -> bool {
-        self.revisions.is_empty()
+        self.len() == 0
     }
 
     /// Whether the history ends at `id` only because the clone is shallow.
@@ -70,58 +106,54 @@ impl History {
         self.shallow.contains(&id)
     }
 
+    /// The rows of the line of first parents from `newest` to its root.
+    pub fn first_parent_rows(&self, newest: CommitId) -> impl Iterator<Item = usize> + '_ {
+        iter::successors(Some(self.known_row(newest)), move |row| self.first_parent_row(*row))
+    }
+
     /// The line of first parents from `newest` (index 0) to its root.
     pub fn first_parents(&self, newest: CommitId) -> Vec<CommitId> {
-        let mut line = vec![newest];
-        let mut current = newest;
-        while let Some(parent) = self.get(current).parents.first().copied() {
-            if self.find(parent).is_none() {
-                break;
-            }
-            line.push(parent);
-            current = parent;
-        }
-        line
+        self.first_parent_rows(newest).map(|row| self.revisions.id(row)).collect()
     }
 
     /// `of` and everything reachable from it.
-    pub fn ancestors(&self, of: CommitId) -> HashSet<CommitId> {
-        let mut reached = HashSet::from([of]);
-        let mut open = vec![of];
+    pub fn ancestors(&self, of: CommitId) -> RevisionSet {
+        let mut reached = vec![false; self.revisions.n_rows()];
+        let mut open = vec![self.known_row(of)];
         while let Some(current) = open.pop() {
-            for parent in &self.get(current).parents {
-                if self.find(*parent).is_some() && reached.insert(*parent) {
-                    open.push(*parent);
-                }
+            if self.revisions.is_there(current) && !mem::replace(&mut reached[current], true) {
+                open.extend(self.revisions.parents(current));
             }
         }
-        reached
+        RevisionSet(reached)
+    }
+
+    /// Whether a commit is in a set.
+    pub fn is_in(&self, set: &RevisionSet, id: CommitId) -> bool {
+        self.revisions.row(id).is_some_and(|row| set.0.get(row) == Some(&true))
     }
 
     /// A line of parent links from `newer` (index 0) down to `older` (last); first parents wherever they lead there.
     ///
     /// `None` if `older` is not an ancestor of `newer`. Cost: one pass over the history.
     pub fn path(&self, newer: CommitId, older: CommitId) -> Option<Vec<CommitId>> {
+        let older = self.revisions.row(older)?;
         let leads_there = self.descendants(older);
-        let mut current = newer;
-        let mut line = Vec::new();
-        leads_there.contains(&newer).then_some(())?;
-        loop {
-            line.push(current);
-            if current == older {
-                return Some(line);
-            }
-            current = *self.get(current).parents.iter().find(|parent| leads_there.contains(parent))?;
-        }
+        let next = |row: &usize| {
+            let mut parents = self.revisions.parents(*row).filter(|_| *row != older);
+            parents.find(|parent| leads_there[*parent])
+        };
+        let newer = self.revisions.row(newer).filter(|row| leads_there[*row])?;
+        Some(iter::successors(Some(newer), next).map(|row| self.revisions.id(row)).collect())
     }
 
-    /// The commits that have `of` as an ancestor, and `of` itself.
-    fn descendants(&self, of: CommitId) -> HashSet<CommitId> {
-        let mut reached = HashSet::from([of]);
-        for revision in self.revisions.iter().rev() {
-            if revision.parents.iter().any(|parent| reached.contains(parent)) {
-                reached.insert(revision.id);
-            }
+    /// For each row whether its commit has that of `of` as an ancestor, or is it.
+    fn descendants(&self, of: usize) -> Vec<bool> {
+        let mut reached = vec![false; self.revisions.n_rows()];
+        reached[of] = true;
+        for row in self.revisions.rows().rev() {
+            let is_after = self.revisions.parents(row).any(|parent| reached[parent]);
+            reached[row] |= is_after;
         }
         reached
     }
@@ -130,21 +162,19 @@ impl History {
     /// first-parent line of `ours`.
     pub fn merge_base(&self, ours: CommitId, theirs: CommitId) -> Option<CommitId> {
         let (own, reachable) = (self.ancestors(ours), self.ancestors(theirs));
-        if own.contains(&theirs) {
+        if self.is_in(&own, theirs) {
             return Some(theirs);
         }
-        let mut first_parents = self.first_parents(ours).into_iter();
-        first_parents.find(|id| reachable.contains(id)).or_else(|| {
-            self.revisions.iter().map(|revision| revision.id).find(|id| own.contains(id) && reachable.contains(id))
-        })
+        let on_line = self.first_parent_rows(ours).find(|row| reachable.0[*row]);
+        let newest = || self.revisions.rows().find(|row| own.0[*row] && reachable.0[*row]);
+        on_line.or_else(newest).map(|row| self.revisions.id(row))
     }
 
     /// The commits reachable from `newer` but not from `older`, children before parents.
     pub fn between(&self, older: CommitId, newer: CommitId) -> Vec<CommitId> {
-        let excluded = self.ancestors(older);
-        let included = self.ancestors(newer);
-        let ids = self.revisions.iter().map(|revision| revision.id);
-        ids.filter(|id| included.contains(id) && !excluded.contains(id)).collect()
+        let mut reached = self.ancestors(newer);
+        reached.remove_all(&self.ancestors(older));
+        self.revisions.rows().filter(|row| reached.0[*row]).map(|row| self.revisions.id(row)).collect()
     }
 
     /// The index on `line` of the newest commit of the burst that `line[index]` belongs to, at most `index`.
@@ -164,12 +194,19 @@ impl History {
             && older.author == newer.author
             && newer.commit_time.abs_diff(older.commit_time) <= BURST_SECONDS
     }
+
+    fn known_row(&self, id: CommitId) -> usize {
+        self.revisions.row(id).expect("a commit id that came from this history")
+    }
+
+    fn first_parent_row(&self, row: usize) -> Option<usize> {
+        self.revisions.parents(row).next().filter(|parent| self.revisions.is_there(*parent))
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use idd_base::revision::TreeId;
 
     fn id(n: u8) -> CommitId {
         CommitId::sha1([n; 20])

@@ -42,7 +42,7 @@ impl Hunter<'_> {
         let culprits = Self::labels(&change, &candidates);
         // A change without lines of the culprit is another way to the same outcome, such as a test that runs for the
         // first time. The lines of a merge have the labels of the commits that it merged.
-        let is_merge = self.history.get(pair.newer.revision).parents.len() > 1;
+        let is_merge = self.history.is_merge(pair.newer.revision);
         if culprits.len() < 2 || !is_merge && !culprits.contains(&pair.newer.revision) {
             return Ok(None);
         }

@@ -13,16 +13,13 @@ impl Hunter<'_> {
     /// twice) keeps its label. Cost: no probe; one difference for each compared commit.
     pub(super) fn label(&self, change: &mut FoundChange, commits: &[CommitId]) -> Result<(), Halt> {
         let (merges, plain): (Vec<CommitId>, Vec<CommitId>) =
-            commits.iter().partition(|id| self.history.get(**id).parents.len() > 1);
+            commits.iter().partition(|id| self.history.is_merge(**id));
         let mut open: Vec<_> = change.units.iter_mut().collect();
         for commit in plain.into_iter().chain(merges) {
             if open.is_empty() {
                 break;
             }
-            let Some(parent) = self.history.get(commit).parents.first().copied() else { continue };
-            if self.history.find(parent).is_none() {
-                continue;
-            }
+            let Some(parent) = self.history.first_parent(commit) else { continue };
             let set = self.trees.change_set(self.view(parent)?, self.view(commit)?)?;
             let made: HashSet<ChangeEdit> = edits(&set, &set.full(), ChangeDirection::Forward).into_iter().collect();
             open.retain_mut(|part| {

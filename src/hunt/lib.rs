@@ -293,7 +293,7 @@ impl<'a> Hunter<'a> {
 
     /// The tested form of a revision's tree.
     fn view(&self, revision: CommitId) -> Result<TreeId, Halt> {
-        Ok(self.trees.view(self.history.get(revision).tree)?)
+        Ok(self.trees.view(self.history.tree(revision))?)
     }
 
     /// Probes one tree. Cost: one probe.

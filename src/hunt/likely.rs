@@ -173,8 +173,8 @@ impl Hunter<'_> {
         let lines =
             self.order.goods.iter().filter_map(|good| self.line_towards(bad, *good).filter(|line| line.len() > 1));
         match lines.min_by_key(Vec::len) {
-            Some(line) => Ok((self.in_scope(&line)?, true)),
-            None => Ok((self.in_scope(&self.history.first_parents(bad))?, false)),
+            Some(line) => Ok((self.in_scope(line)?, true)),
+            None => Ok((self.in_scope(self.history.first_parents(bad))?, false)),
         }
     }
 
@@ -391,7 +391,7 @@ mod tests {
             commit_time: 86_400 * i64::from(position),
             subject: String::new(),
         });
-        let history = History::new(revisions.collect(), HashSet::new());
+        let history = History::new(revisions.collect::<Vec<_>>(), HashSet::new());
         let mut order = order(id(N_REVISIONS - 1), goods);
         order.until = HuntStage::Commit;
         order.noisy = Some(Noisy { rate, confidence: 0.95 });

@@ -80,7 +80,7 @@ impl Story {
             commit_time: 86_400 * i64::try_from(position).unwrap(),
             subject: format!("change {position}"),
         });
-        History::new(revisions.collect(), HashSet::new())
+        History::new(revisions.collect::<Vec<_>>(), HashSet::new())
     }
 }
 

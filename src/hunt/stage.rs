@@ -24,7 +24,7 @@ impl Hunter<'_> {
             return if is_last { Err(Halt::Again(Again::Hold(paths))) } else { Ok(()) };
         }
         // If a merge fails while its parents pass, it stays the first bad commit.
-        let is_merge = pair.is_exact && self.history.get(pair.newer.revision).parents.len() > 1;
+        let is_merge = pair.is_exact && self.history.is_merge(pair.newer.revision);
         let is_one = candidates.len() < 2 || is_merge;
         if is_one {
             {

@@ -62,7 +62,7 @@ impl Hunter<'_> {
     async fn bracket_from(&self, good: CommitId, bad: TestedRevision) -> Result<Option<Bracket>, Halt> {
         let line = self.line_towards(bad.revision, good);
         let base = line.as_ref().and_then(|line| line.last().copied());
-        let mut line = line.map(|line| self.in_scope(&line)).transpose()?;
+        let mut line = line.map(|line| self.in_scope(line)).transpose()?;
         let mut bad = bad;
         if let Some(line) = line.as_mut().filter(|line| line.len() > 1 && base == Some(good)) {
             if self.order.goods.len() == 1
@@ -131,8 +131,8 @@ impl Hunter<'_> {
             return self.history.path(bad, self.history.merge_base(bad, good)?);
         }
         let mut line = self.history.first_parents(bad);
-        let ancestors = self.history.ancestors(self.history.find(good)?.id);
-        let base = line.iter().position(|id| ancestors.contains(id))?;
+        let ancestors = self.history.contains(good).then(|| self.history.ancestors(good))?;
+        let base = line.iter().position(|id| self.history.is_in(&ancestors, *id))?;
         line.truncate(base + 1);
         Some(line)
     }
@@ -205,7 +205,7 @@ impl Hunter<'_> {
     /// An untestable revision is repaired only if the next stop is untestable too: a window of broken revisions is
     /// skipped, a border is not. Cost: at most log2(d) + 2 revisions for a pass d steps back.
     async fn gallop(&self, bad: TestedRevision, near: usize) -> Result<Bracket, Halt> {
-        let line = self.in_scope(&self.history.first_parents(bad.revision))?;
+        let line = self.in_scope(self.history.first_parents(bad.revision))?;
         let last = line.len() - 1;
         let mut near = match self.gallop_known(&line, bad, near).await? {
             Gallop::Bracket(bracket) => return Ok(bracket),
@@ -322,7 +322,7 @@ impl Hunter<'_> {
         let mut stops = vec![last, last / 2];
         stops.dedup();
         for stop in stops {
-            let tree = self.history.get(line[stop]).tree;
+            let tree = self.history.tree(line[stop]);
             if self.order.may_release && self.trees.differs_from_held(tree)? {
                 let is_fetched = self.is_fetched(line[stop]);
                 let probe = Probe { is_fetched, ..Probe::of(tree, line[stop], Phase::Search) };
@@ -375,22 +375,21 @@ impl Hunter<'_> {
     }
 
     /// The revisions of a line that change something in the scope of the hunt, and its two ends.
-    pub(super) fn in_scope(&self, line: &[CommitId]) -> Result<Vec<CommitId>, Halt> {
-        let last = line.len() - 1;
-        let mut kept = Vec::with_capacity(line.len());
-        for (index, id) in line.iter().enumerate() {
-            let tree = |id: &CommitId| self.history.get(*id).tree;
-            if index == 0 || index == last || self.trees.differ_in_scope(tree(&line[index + 1]), tree(id))? {
-                kept.push(*id);
-            }
+    pub(super) fn in_scope(&self, mut line: Vec<CommitId>) -> Result<Vec<CommitId>, Halt> {
+        let mut keeps = vec![true; line.len()];
+        for index in 1..line.len() - 1 {
+            let [older, newer] = [line[index + 1], line[index]].map(|id| self.history.tree(id));
+            keeps[index] = self.trees.differ_in_scope(older, newer)?;
         }
-        if kept.len() == 2 && line.len() > 2 {
+        if line.len() > 2 && !keeps[1..line.len() - 1].contains(&true) {
             self.note(
                 "no commit of the line changes a path that `--path` names, so all of them are searched".to_owned(),
             );
-            return Ok(line.to_vec());
+            return Ok(line);
         }
-        Ok(kept)
+        let mut keeps = keeps.into_iter();
+        line.retain(|_| keeps.next() == Some(true));
+        Ok(line)
     }
 
     /// Narrows a bracket to two neighbours of its line.

@@ -162,7 +162,7 @@ pub fn go_on(
         &history,
         "`git idd start <bad> <good>` takes the bad one first; `--find fix` looks for what mended it",
     )?;
-    let view = |id: CommitId| store.view(history.get(id).tree).map_err(|error| Failure::from_error(&error));
+    let view = |id: CommitId| store.view(history.tree(id)).map_err(|error| Failure::from_error(&error));
     let mut known = HashMap::from([(view(plan.bad)?, Outcome::Fail)]);
     for good in &plan.goods {
         known.entry(view(*good)?).or_insert(Outcome::Pass);
@@ -221,7 +221,7 @@ pub fn go_on(
         let revision = history.get(probe.revision);
         let directory = sandboxes::by_hand(context, location)?.join(CHECKOUT).join("tree");
         return Ok(ByHandState::Waiting(Box::new(WaitingRevision {
-            commit: Commit::from(revision),
+            commit: Commit::from(&revision),
             is_repaired: view(probe.revision)? != probe.tree,
             directory,
             n_left: person.left.0,

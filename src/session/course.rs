@@ -11,7 +11,7 @@ use idd_base::plural::count;
 use idd_base::remaining::RemainingWork;
 use idd_base::revision::CommitId;
 use idd_base::sought::Sought;
-use idd_hunt::history::History;
+use idd_hunt::history::{History, RevisionSet};
 use idd_report::course::{CoursePlace, Fact, HuntCourse, LastOutput, RunningProbe, TestedCommit};
 use idd_report::{Commit, Report, Status, Untrusted, text};
 use idd_world::journal::{AboutRecord, Record};
@@ -154,7 +154,7 @@ impl HuntObserver {
         let outcomes = verdicts.iter().filter_map(|verdict| Some((verdict.revision, outcome_of(&verdict.word)?)));
         let narrowing = Narrowing::of(outcomes, &self.positions.history);
         let known = RevisionFacts { find, verdicts, narrowing, running };
-        let commit = |id: CommitId| self.positions.history.find(id).map(Commit::from);
+        let commit = |id: CommitId| Some(Commit::from(&self.positions.history.find(id)?));
         let has_failed = known.narrowing.fail.is_some();
         Ok(HuntCourse {
             is_running: state.is_running,
@@ -176,15 +176,15 @@ impl HuntObserver {
     /// Reads the history back to these revisions, unless they are known.
     fn know(&mut self, revisions: &[CommitId], bad: Option<CommitId>) {
         let Some(bad) = bad.or(revisions.first().copied()) else { return };
-        if revisions.iter().all(|id| self.positions.history.find(*id).is_some()) {
+        if revisions.iter().all(|id| self.positions.history.contains(*id)) {
             return;
         }
         let head = graph::resolve(&self.user, "HEAD").ok();
         let tips: Vec<CommitId> = revisions.iter().copied().chain([bad]).chain(head).collect();
         let mut history = History::new(graph::back_to(&self.user, &tips, MAX_HISTORY), HashSet::new());
         let is_reached = |history: &History| {
-            let reached = history.find(bad).map(|_| history.ancestors(bad)).unwrap_or_default();
-            revisions.iter().all(|id| reached.contains(id))
+            let reached = if history.contains(bad) { history.ancestors(bad) } else { RevisionSet::default() };
+            revisions.iter().all(|id| history.is_in(&reached, *id))
         };
         // Commits that lead from one to the other are left out if their dates are not in the order of history.
         if !is_reached(&history)
@@ -197,7 +197,8 @@ impl HuntObserver {
 
     /// `3a1db21c354d 2026-03-09 (HEAD~37) <subject>`.
     fn named(&self, id: CommitId) -> String {
-        let Some(commit) = self.positions.history.find(id).map(Commit::from) else { return id.short() };
+        let Some(revision) = self.positions.history.find(id) else { return id.short() };
+        let commit = Commit::from(&revision);
         let position = self.positions.name(id).map(|name| format!(" ({name})")).unwrap_or_default();
         let subject = String::from_utf8_lossy(commit.subject.as_bytes()).into_owned();
         format!("{} {}{position} {subject}", id.short(), commit.date.day())
@@ -251,8 +252,9 @@ impl HuntObserver {
         let running: HashSet<CommitId> = running.iter().map(|about| about.revision).collect();
         let mut places = Vec::new();
         let mut n_between = 0;
-        for revision in self.positions.history.revisions() {
-            let id = revision.id;
+        let revisions = self.positions.history.revisions();
+        for row in revisions.rows() {
+            let id = revisions.id(row);
             let verdict = match known.get(&id) {
                 Some(verdict) if verdict.is_repaired => format!("{}, repaired", find.word(&verdict.word)),
                 Some(verdict) => find.word(&verdict.word).to_owned(),
@@ -266,7 +268,7 @@ impl HuntObserver {
                 places.push(CoursePlace::Untested(std::mem::take(&mut n_between)));
             }
             places.push(CoursePlace::Tested(TestedCommit {
-                commit: Commit::from(revision),
+                commit: Commit::from(&revisions.revision(row)),
                 position: self.positions.name(id).unwrap_or_default(),
                 outcome: known.get(&id).and_then(|verdict| outcome_of(&verdict.word)),
                 verdict,

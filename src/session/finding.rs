@@ -269,14 +269,12 @@ impl FindingSources<'_> {
     }
 
     fn commit(self, id: CommitId) -> Commit {
-        Commit::from(self.history.get(id))
+        Commit::from(&self.history.get(id))
     }
 
     fn first_bad(self, id: CommitId) -> Result<idd_report::FirstBad, RepoError> {
-        let revision = self.history.get(id);
-        let parent = revision.parents.first().and_then(|parent| self.history.find(*parent));
-        let lines = match parent {
-            Some(parent) => self.store.patch(parent.tree, revision.tree)?.1,
+        let lines = match self.history.first_parent(id) {
+            Some(parent) => self.store.patch(self.history.tree(parent), self.history.tree(id))?.1,
             None => 0,
         };
         Ok(idd_report::FirstBad { commit: self.commit(id), lines: lines as u64 })
@@ -403,7 +401,7 @@ impl FindingSources<'_> {
         let paths = self.plan.held.keys().filter(|_| !self.adjustments.hold_nothing);
         let mut held = Vec::new();
         for path in paths.chain(&self.adjustments.also_held) {
-            let at = |id: CommitId| self.store.file(self.history.get(id).tree, path);
+            let at = |id: CommitId| self.store.file(self.history.tree(id), path);
             let (good, bad) = (finding.last_good.map(at).transpose()?, finding.first_bad.map(at).transpose()?);
             held.push(idd_report::HeldPath {
                 path: Untrusted::from(path.clone()),

@@ -492,7 +492,7 @@ impl<'h> Hunt<'h> {
         order.may_widen &= self.signature.as_ref().is_some_and(|signature| signature.line.is_some());
         order.has_precheck &= self.runner.checking.as_ref().is_some_and(|checking| checking.useless.is_none());
         if !order.has_suite && order.until == HuntStage::Fix {
-            let tree = self.history.get(self.plan.bad).tree;
+            let tree = self.history.tree(self.plan.bad);
             order.could_ask_suite = suite::obvious(store, tree)?.is_some();
         }
         Ok(order)
@@ -502,7 +502,7 @@ impl<'h> Hunt<'h> {
     /// If so, all observations that were made beside others are dropped.
     fn passes_alone(&mut self, finding: &Finding, store: &TreeStore) -> Result<bool, Failure> {
         let Some(revision) = finding.last_good.or(finding.oldest_failing) else { return Ok(false) };
-        let tree = store.view(self.history.get(revision).tree)?;
+        let tree = store.view(self.history.tree(revision))?;
         let passes = self.runner.passes_alone((tree, revision), finding.fetched.contains(&revision))?;
         if passes {
             self.doubted(&Again::Alone, None)?;
@@ -571,7 +571,7 @@ impl<'h> Hunt<'h> {
     /// time limit, it is not used.
     fn try_precheck(&mut self, store: &TreeStore) -> Result<(), Failure> {
         let Some(precheck) = self.runner.checking.as_ref().and_then(Checking::command).cloned() else { return Ok(()) };
-        let tree = store.view(self.history.get(self.plan.bad).tree)?;
+        let tree = store.view(self.history.tree(self.plan.bad))?;
         let probe = Probe::of(tree, self.plan.bad, Phase::Reproduce);
         let is_let_pass = self.runner.is_let_pass(precheck, probe)?;
         if is_let_pass == Some(false) {

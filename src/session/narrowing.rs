@@ -2,8 +2,7 @@
 
 use idd_base::outcome::Outcome;
 use idd_base::revision::CommitId;
-use idd_hunt::history::History;
-use std::collections::HashSet;
+use idd_hunt::history::{History, RevisionSet};
 
 /// The range of a search: from the newest revision that passes to the oldest one that fails.
 #[derive(Debug, Clone, Default)]
@@ -13,7 +12,7 @@ pub struct Narrowing {
     /// The oldest revision that fails, and is newer than it.
     pub fail: Option<CommitId>,
     /// The revisions that may be the first that fails: `fail`, and what leads to it and not to a pass.
-    pub candidates: HashSet<CommitId>,
+    pub candidates: RevisionSet,
 }
 
 impl Narrowing {
@@ -29,23 +28,21 @@ impl Narrowing {
     /// Cost: one look at each candidate.
     pub fn take(&mut self, revision: CommitId, outcome: Outcome, history: &History) {
         let is_inside =
-            history.find(revision).is_some() && (self.fail.is_none() || self.candidates.contains(&revision));
+            history.contains(revision) && (self.fail.is_none() || history.is_in(&self.candidates, revision));
         match outcome {
             Outcome::Fail if is_inside => {
-                let reached = history.ancestors(revision);
-                // A revision that is given as good may pass before any fails.
-                let passed = self.pass.filter(|_| self.fail.is_none()).map(|pass| history.ancestors(pass));
-                let is_left = |id: &CommitId| match &passed {
-                    Some(passed) => !passed.contains(id),
-                    None => self.fail.is_none() || self.candidates.contains(id),
-                };
-                self.candidates = reached.into_iter().filter(is_left).collect();
-                self.fail = Some(revision);
+                let mut left = history.ancestors(revision);
+                match (self.fail, self.pass) {
+                    (Some(_), _) => left.keep_all(&self.candidates),
+                    // A revision that is given as good may pass before any fails.
+                    (None, Some(pass)) => left.remove_all(&history.ancestors(pass)),
+                    (None, None) => {}
+                }
+                (self.candidates, self.fail) = (left, Some(revision));
             }
             Outcome::Pass if is_inside && self.fail != Some(revision) => {
                 if self.fail.is_some() {
-                    let passed = history.ancestors(revision);
-                    self.candidates.retain(|id| !passed.contains(id));
+                    self.candidates.remove_all(&history.ancestors(revision));
                 }
                 self.pass = Some(revision);
             }
@@ -58,6 +55,7 @@ impl Narrowing {
 pub(crate) mod tests {
     use super::*;
     use idd_base::revision::{Revision, TreeId};
+    use std::collections::HashSet;
 
     pub(crate) fn id(n: u8) -> CommitId {
         CommitId::sha1([n; 20])
@@ -74,7 +72,7 @@ pub(crate) mod tests {
             commit_time: i64::from(*n),
             subject: format!("change {n}"),
         };
-        History::new(revisions.iter().map(revision).collect(), HashSet::new())
+        History::new(revisions.iter().map(revision).collect::<Vec<_>>(), HashSet::new())
     }
 
     /// - `verdicts`: `+9` passes, `-3` fails.
@@ -89,7 +87,8 @@ pub(crate) mod tests {
         let outcomes = [(narrowing.pass, Outcome::Pass), (narrowing.fail, Outcome::Fail)];
         let found = outcomes.into_iter().filter_map(|(end, outcome)| Some((end?, outcome)));
         assert_eq!(found.collect::<Vec<_>>(), ends.iter().map(verdict).collect::<Vec<_>>());
-        let mut left: Vec<CommitId> = narrowing.candidates.into_iter().collect();
+        let ids = history.revisions().rows().map(|row| history.revisions().id(row));
+        let mut left: Vec<CommitId> = ids.filter(|id| history.is_in(&narrowing.candidates, *id)).collect();
         left.sort_unstable();
         candidates.sort_unstable();
         assert_eq!(left, candidates.into_iter().map(id).collect::<Vec<_>>());

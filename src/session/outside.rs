@@ -70,7 +70,7 @@ impl Hunt<'_> {
 
     /// The probe of a revision, which no earlier hunt answers.
     fn recorded_probe(&self, revision: CommitId, store: &TreeStore) -> Result<Probe, Failure> {
-        let tree = store.view(self.history.get(revision).tree)?;
+        let tree = store.view(self.history.tree(revision))?;
         Ok(Probe { run: Some(RECORDED_RUN), ..Probe::of(tree, revision, Phase::Reproduce) })
     }
 

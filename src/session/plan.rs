@@ -280,7 +280,7 @@ impl Plan {
     pub fn engine_order(&self, adjustments: &Adjustments, history: &History) -> HuntWishes {
         let effort = &self.order.effort;
         // The fix is for HEAD if HEAD has the bad revision in its past; else for the bad revision.
-        let is_above = history.find(self.target).is_some() && history.path(self.target, self.bad).is_some();
+        let is_above = history.path(self.target, self.bad).is_some();
         let sought = self.order.history.find;
         HuntWishes {
             sought,

@@ -4,7 +4,6 @@ use idd_base::revision::CommitId;
 use idd_hunt::history::History;
 use idd_world::repo::locate::Location;
 use idd_world::repo::{graph, private};
-use std::collections::HashMap;
 use std::fmt::Write as _;
 use std::rc::Rc;
 
@@ -15,8 +14,8 @@ pub struct Positions {
     pub history: Rc<History>,
     /// The revision from which places are counted.
     origin: Option<NamedRevision>,
-    /// The line of its first parents, with the distance of each.
-    line: HashMap<CommitId, usize>,
+    /// For each row of the history its distance on the line of first parents.
+    distances: Vec<Option<u32>>,
 }
 
 /// A revision with a name.
@@ -29,16 +28,17 @@ struct NamedRevision {
 impl Positions {
     /// Places are counted from `head`, as `HEAD`, if it leads to `bad`; else from `bad`, by its short id.
     pub fn new(history: Rc<History>, bad: CommitId, head: Option<CommitId>) -> Self {
-        let is_known = |id: &CommitId| history.find(*id).is_some();
+        let is_known = |id: &CommitId| history.contains(*id);
         let head = head.filter(|head| is_known(head) && (*head == bad || history.path(*head, bad).is_some()));
         let origin = match head {
             Some(revision) => Some(NamedRevision { revision, name: "HEAD".to_owned() }),
             None if is_known(&bad) => Some(NamedRevision { revision: bad, name: bad.short() }),
             None => None,
         };
-        let line = origin.iter().flat_map(|origin| history.first_parents(origin.revision));
-        let line = line.enumerate().map(|(distance, id)| (id, distance)).collect();
-        Self { history, origin, line }
+        let mut distances = vec![None; history.revisions().n_rows()];
+        let line = origin.iter().flat_map(|origin| history.first_parent_rows(origin.revision));
+        line.zip(0..).for_each(|(row, distance)| distances[row] = Some(distance));
+        Self { history, origin, distances }
     }
 
     /// The same with the present HEAD of a worktree.
@@ -53,11 +53,10 @@ impl Positions {
     /// Cost: one pass over the history if the revision is not on the line of first parents.
     pub fn name(&self, id: CommitId) -> Option<String> {
         let NamedRevision { revision, mut name } = self.origin.clone()?;
-        if let Some(distance) = self.line.get(&id) {
-            step(&mut name, *distance);
+        if let Some(distance) = self.distances[self.history.revisions().row(id)?] {
+            step(&mut name, distance);
             return Some(name);
         }
-        self.history.find(id)?;
         let path = self.history.path(revision, id)?;
         let mut n_first = 0;
         for (child, parent) in path.iter().zip(&path[1..]) {
@@ -75,7 +74,7 @@ impl Positions {
 }
 
 /// Goes back by so many first parents.
-fn step(name: &mut String, distance: usize) {
+fn step(name: &mut String, distance: u32) {
     if distance > 0 {
         let _ = write!(name, "~{distance}");
     }

@@ -464,11 +464,11 @@ impl Hunt<'_> {
             return Ok(Some(self.bogus(code, seen)));
         }
         self.know_history()?;
-        let parent = self.history.get(self.plan.bad).parents.first().copied();
+        let parent = self.history.first_parent(self.plan.bad);
         let Some(other) = self.plan.goods.first().copied().or(parent) else {
             return Ok(Some(self.bogus(code, seen)));
         };
-        let tree = store.view(self.history.get(other).tree)?;
+        let tree = store.view(self.history.tree(other))?;
         let is_fetched = self.plan.artifacts() == Artifacts::Only;
         let probe = Probe { is_fetched, ..Probe::of(tree, other, Phase::Reproduce) };
         let others = self.runner.reproduce(probe, &[0])?;

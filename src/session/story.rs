@@ -3,7 +3,7 @@
 use crate::failure::Failure;
 use crate::{certificate, saved};
 use idd_base::outcome::{Ending, Observation, Outcome, Reason, Stage, TimeLimits};
-use idd_base::revision::{CommitId, TreeId};
+use idd_base::revision::{CommitId, Revision, TreeId};
 use idd_report::explanation::{Explained, Explanation};
 use idd_report::story::{FilePart, ProbeRun, ReductionStory, RevisionVerdict, Story, UsedAnswer};
 use idd_report::{Commit, Report, Untrusted, lineage, story};
@@ -220,6 +220,7 @@ fn revisions(user: &Repository, report: &Report, verdicts: &[(CommitId, Outcome,
     named.extend(report.fix.as_ref().map(|fix| fix.commit));
     let tips: Vec<CommitId> = named.iter().chain(known.keys()).copied().collect();
     let history = graph::back_to(user, &tips, MAX_HISTORY);
+    let history: Vec<Revision> = history.rows().map(|row| history.revision(row)).collect();
     let place = |id: Option<CommitId>| id.and_then(|id| history.iter().position(|revision| revision.id == id));
     let center =
         place(report.first_bad.as_ref().map(|it| it.commit.commit)).or(place(report.bad.as_ref().map(|it| it.commit)));

@@ -57,7 +57,7 @@ impl UnlikeLines {
         }
         let is_before = |unlike: &&CommitId| {
             let ancestors = history.ancestors(**unlike);
-            rest.iter().any(|(revision, outcome)| outcome.is_testable() && ancestors.contains(revision))
+            rest.iter().any(|(revision, outcome)| outcome.is_testable() && history.is_in(&ancestors, *revision))
         };
         is_most(self.lines.keys().filter(is_before).count()).then_some(Again::SignatureIsExit)
     }

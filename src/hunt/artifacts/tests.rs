@@ -73,7 +73,7 @@ fn hunt(
         commit_time: 86_400 * i64::try_from(position).unwrap(),
         subject: String::new(),
     });
-    let history = History::new(revisions.collect(), HashSet::new());
+    let history = History::new(revisions.collect::<Vec<_>>(), HashSet::new());
     let order = HuntWishes { artifacts, until: HuntStage::Commit, ..testing::order(id(n - 1), Vec::new()) };
     let mut store = Store { width, answer, asked: HashSet::new(), fetched: Vec::new(), built: Vec::new() };
     let state = EngineState::new(order.bad);

@@ -82,7 +82,7 @@ pub fn hunt(
     talk.looks_for(Sought::Slower);
     talk.use_history(Rc::new(Positions::of(Rc::clone(&history), scene.plan.bad, scene.location)));
     let judged = JournalVerdict::all(scene.location, &id)?;
-    let tree = |commit: CommitId| store.view(history.get(commit).tree).map_err(|error| Failure::from_error(&error));
+    let tree = |commit: CommitId| store.view(history.tree(commit)).map_err(|error| Failure::from_error(&error));
     let bad = tree(scene.plan.bad)?;
     let mut known = HashMap::from([(bad, Outcome::Fail)]);
     known.extend(judged.iter().map(|judged| (judged.tree, judged.outcome)));
@@ -443,7 +443,7 @@ impl PerfHunt<'_> {
             // A repaired revision was measured as another tree.
             let is_it = |judged: &&JournalVerdict| judged.revision == revision && judged.outcome == outcome;
             let measured = self.verdicts.judged.iter().rfind(is_it).map(|judged| judged.tree);
-            let view = || store.view(history.get(revision).tree).map_err(|error| Failure::from_error(&error));
+            let view = || store.view(history.tree(revision)).map_err(|error| Failure::from_error(&error));
             trees.push((measured.map_or_else(view, Ok)?, revision));
         }
         for place in self.older.take().into_iter().chain(self.newer.take()) {

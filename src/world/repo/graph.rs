@@ -1,10 +1,11 @@
 //! Reads the history of a hunt.
 
 use crate::repo::ids::{commit_id, oid};
-use crate::repo::object::ObjectReader;
+use crate::repo::object::{ObjectReader, n_id_bytes};
 use crate::repo::{RepoError, Repository, refs};
 use encoding_rs::{Encoding, UTF_8};
-use idd_base::revision::{CommitId, Revision, TreeId};
+use idd_base::revision::{CommitId, ObjectId, Revision, TreeId};
+use idd_base::revision_table::RevisionTable;
 use std::collections::{BinaryHeap, HashMap, HashSet};
 use std::ffi::OsStr;
 use std::fs;
@@ -64,17 +65,17 @@ pub fn headless(user: &Repository) -> Headless {
 /// All revisions reachable from `tips`, children before parents, and the borders of a shallow clone.
 ///
 /// Replaced commits and grafts count, as for git. Cost: one read for each commit, and git is started once.
-pub fn load(repository: &Repository, tips: &[CommitId]) -> Result<(Vec<Revision>, HashSet<CommitId>), RepoError> {
+pub fn load(repository: &Repository, tips: &[CommitId]) -> Result<(RevisionTable, HashSet<CommitId>), RepoError> {
     let shallow = shallow_borders(repository)?;
     let objects = ObjectReader::open(repository).map_err(RepoError::Object)?;
     let (replaced, grafts) = (refs::replaced(repository)?, grafts(repository));
-    let mut found: HashMap<CommitId, Revision> = HashMap::new();
-    let mut n_children: HashMap<CommitId, usize> = HashMap::new();
-    let mut open: Vec<CommitId> = tips.to_vec();
-    while let Some(id) = open.pop() {
-        if found.contains_key(&id) {
-            continue;
-        }
+    let mut found = RevisionTable::default();
+    for tip in tips {
+        found.add(*tip);
+    }
+    let mut next = 0;
+    while next < found.n_rows() {
+        let id = found.id(next);
         let content = replaced.get(&id).copied().unwrap_or(id);
         let mut revision = Revision { id, ..revision(&objects, content)? };
         if let Some(parents) = grafts.get(&id) {
@@ -83,20 +84,20 @@ pub fn load(repository: &Repository, tips: &[CommitId]) -> Result<(Vec<Revision>
         if shallow.contains(&id) {
             revision.parents.clear();
         }
-        for parent in &revision.parents {
-            *n_children.entry(*parent).or_default() += 1;
-            open.push(*parent);
-        }
-        found.insert(id, revision);
+        found.push(&revision);
+        next += 1;
     }
-    Ok((in_order(found, n_children), shallow))
+    found.sort();
+    Ok((found, shallow))
 }
 
 /// The commits with other parents than their own, of the deprecated file for them.
 fn grafts(repository: &Repository) -> HashMap<CommitId, Vec<CommitId>> {
     let text = fs::read_to_string(repository.git().commondir().join("info/grafts")).unwrap_or_default();
+    let n_bytes = n_id_bytes(repository);
+    let of_id = |id: &str| id.parse().ok().filter(|id: &CommitId| id.0.as_bytes().len() == n_bytes);
     let of_line = |line: &str| {
-        let mut ids = line.split_whitespace().map(|id| id.parse().ok());
+        let mut ids = line.split_whitespace().map(of_id);
         Some((ids.next()??, ids.collect::<Option<Vec<CommitId>>>()?))
     };
     text.lines().filter(|line| !line.starts_with('#')).filter_map(of_line).collect()
@@ -106,12 +107,11 @@ fn grafts(repository: &Repository) -> HashMap<CommitId, Vec<CommitId>> {
 ///
 /// Unreadable commits, such as those behind the border of a shallow clone, are left out, with commits that only they
 /// lead to. Cost: one read for each commit that is newer than the oldest tip, at most `limit`.
-pub fn back_to(repository: &Repository, tips: &[CommitId], limit: usize) -> Vec<Revision> {
-    let mut found: HashMap<CommitId, Revision> = HashMap::new();
-    let mut n_children: HashMap<CommitId, usize> = HashMap::new();
+pub fn back_to(repository: &Repository, tips: &[CommitId], limit: usize) -> RevisionTable {
+    let mut found = RevisionTable::default();
     let mut read: HashMap<CommitId, Revision> = HashMap::new();
     let mut ready: BinaryHeap<(i64, CommitId)> = BinaryHeap::new();
-    let Ok(objects) = ObjectReader::open(repository) else { return Vec::new() };
+    let Ok(objects) = ObjectReader::open(repository) else { return found };
     let wait = |id: CommitId, ready: &mut BinaryHeap<(i64, CommitId)>, read: &mut HashMap<CommitId, Revision>| {
         if let Ok(revision) = revision(&objects, id) {
             ready.push((revision.commit_time, id));
@@ -123,44 +123,20 @@ pub fn back_to(repository: &Repository, tips: &[CommitId], limit: usize) -> Vec<
     }
     let mut left: HashSet<CommitId> = read.keys().copied().collect();
     while let Some((_, id)) = ready.pop() {
-        if left.is_empty() || found.len() >= limit {
+        if left.is_empty() || found.rows().len() >= limit {
             break;
         }
         left.remove(&id);
         let Some(revision) = read.remove(&id) else { continue };
         for parent in &revision.parents {
-            if !found.contains_key(parent) && !read.contains_key(parent) {
+            if found.row(*parent).is_none() && !read.contains_key(parent) {
                 wait(*parent, &mut ready, &mut read);
             }
         }
-        found.insert(id, revision);
+        found.push(&revision);
     }
-    for parent in found.values().flat_map(|revision| &revision.parents) {
-        *n_children.entry(*parent).or_default() += 1;
-    }
-    in_order(found, n_children)
-}
-
-/// Children before parents; of several possible ones the newest first.
-fn in_order(mut found: HashMap<CommitId, Revision>, mut n_children: HashMap<CommitId, usize>) -> Vec<Revision> {
-    let free =
-        |(id, revision): (&CommitId, &Revision)| (!n_children.contains_key(id)).then_some((revision.commit_time, *id));
-    let mut ready: BinaryHeap<(i64, CommitId)> = found.iter().filter_map(free).collect();
-    let mut ordered = Vec::with_capacity(found.len());
-    while let Some((_, id)) = ready.pop() {
-        let Some(revision) = found.remove(&id) else { continue };
-        for parent in &revision.parents {
-            let left = n_children.get_mut(parent).expect("a parent was counted for each child");
-            *left -= 1;
-            if *left == 0
-                && let Some(parent) = found.get(parent)
-            {
-                ready.push((parent.commit_time, parent.id));
-            }
-        }
-        ordered.push(revision);
-    }
-    ordered
+    found.sort();
+    found
 }
 
 /// One commit of a repository.
@@ -185,10 +161,11 @@ pub(super) fn parse(id: CommitId, raw: &[u8]) -> Option<Revision> {
     for line in header.split(|byte| *byte == b'\n') {
         let (key, value) = line.split_at(line.iter().position(|byte| *byte == b' ').unwrap_or(line.len()));
         let value = value.get(1..).unwrap_or_default();
-        let object = || std::str::from_utf8(value).ok();
+        let is_alike = |object: &ObjectId| object.as_bytes().len() == id.0.as_bytes().len();
+        let object = || std::str::from_utf8(value).ok()?.parse().ok().filter(is_alike);
         match key {
-            b"tree" if tree.is_none() => tree = object()?.parse().ok(),
-            b"parent" => parents.push(object()?.parse().ok()?),
+            b"tree" if tree.is_none() => tree = object().map(TreeId),
+            b"parent" => parents.push(CommitId(object()?)),
             b"author" if author.is_none() => author = Some(value),
             b"committer" if committer.is_none() => committer = Some(value),
             b"encoding" => encoding = Encoding::for_label_no_replacement(value),

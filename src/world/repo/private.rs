@@ -58,6 +58,11 @@ fn isolate_libgit2() {
         let result = unsafe { git2::opts::set_extensions(&["refstorage"]) };
         // Its answers about refs are wrong for refs in tables: git reads those, see `refs`.
         result.expect("a name of an extension is always accepted");
+        #[expect(unsafe_code, reason = "libgit2 has process-wide settings only")]
+        // SAFETY: as above.
+        let result = unsafe { git2::opts::set_cache_object_limit(git2::ObjectType::Commit, 0) };
+        // A history is read once, and a cache of its commits takes up to 256 MiB.
+        result.expect("commits can always be left out of the cache");
         // As in git. It takes as long as inflating them, and damage shows in their own checksums.
         git2::opts::strict_hash_verification(false);
     });
