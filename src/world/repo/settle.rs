@@ -6,7 +6,7 @@ use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::Path;
 
-use rustix::fs::FileType;
+use rustix::fs::{FileType, Mode, fchmod};
 use rustix::io::Errno;
 
 use crate::repo::attention::attention;
@@ -44,6 +44,9 @@ pub struct Since {
     /// A time after the end of the build and before the start of the test, if both are known. Untracked files that have not
     /// changed since then are products of the build. Beside products that a rule covers, they stay as well.
     pub built_ns: Option<i128>,
+    /// If everything must be as after a first checkout, the permissions of directories: nothing untracked stays, and files
+    /// that were touched are written again.
+    pub fresh: Option<Mode>,
 }
 
 /// Restores the files below `root` to the state in `written`, and updates the record.
@@ -58,7 +61,7 @@ pub fn settle(
     since: Option<Since>,
 ) -> Result<Settled, WriteError> {
     let last_ctime_ns = last_ctime_ns(written);
-    let may_know_names = since.is_some_and(|since| since.cut_ns.is_none());
+    let may_know_names = since.is_some_and(|since| since.cut_ns.is_none() && since.fresh.is_none());
     let mut settler = Settler {
         objects,
         directory,
@@ -137,6 +140,9 @@ impl Settler<'_> {
         self.depth += 1;
         let kept_before = self.keeps_built;
         let looks = files::look_at(handle).map_err(|errno| self.failed(errno, "look at"))?;
+        if let Some(mode) = self.since.fresh.filter(|mode| self.depth > 1 && looks.mode != *mode) {
+            fchmod(handle, mode).map_err(|errno| self.failed(errno, "restore"))?;
+        }
         let is_known = written.settled == Some(looks) && looks.ctime_ns < self.last_ctime_ns;
         if !(is_known && self.attention.is_some()) {
             let mut is_settled = true;
@@ -202,6 +208,10 @@ impl Settler<'_> {
         let is_top = self.depth == 1;
         let is_directory = file_type == FileType::Directory;
         if is_top && name == GIT_FILE && file_type == FileType::RegularFile {
+            return Ok(true);
+        }
+        if self.since.fresh.is_some() {
+            files::remove(parent, name).map_err(|errno| self.failed(errno, "remove"))?;
             return Ok(true);
         }
         // No rule covers a `.git`, at the top or in a directory that is not ignored as a whole.
@@ -285,20 +295,24 @@ impl Settler<'_> {
 
     fn file(&mut self, parent: BorrowedFd<'_>, name: &[u8], record: &mut FileRecord) -> Result<(), WriteError> {
         let found = files::look(parent, name).map_err(|errno| self.failed(errno, "look at"))?;
-        if found == Some(record.stat) && record.stat.ctime_ns < self.last_ctime_ns {
+        let is_plain = found == Some(record.stat) && record.stat.ctime_ns < self.last_ctime_ns;
+        let is_touched = record.is_touched || !is_plain;
+        let is_rewritten = self.since.fresh.is_some() && is_touched;
+        if is_plain && !is_rewritten {
             return Ok(());
         }
         let expected = content(self.objects, record.blob_id, record.form)?;
-        if let Some(stat) = found
+        if let Some(stat) = found.filter(|_| !is_rewritten)
             && (stat.file_type, stat.mode) == (record.stat.file_type, record.stat.mode)
             && files::holds(parent, name, stat.file_type, &expected)
         {
             // Only its times or its number of links changed.
-            record.stat = stat;
+            (record.stat, record.is_touched) = (stat, is_touched);
             return Ok(());
         }
         self.settled.tampered.push(self.path.clone());
         record.stat = write(parent, name, &expected, record.form).map_err(|errno| self.failed(errno, "restore"))?;
+        record.is_touched = false;
         Ok(())
     }
 

@@ -55,6 +55,8 @@ pub struct FileRecord {
     pub form: BlobForm,
     /// Its state after writing.
     pub stat: FileStat,
+    /// Whether more than its content may have been changed since: its owner, its links, its attributes.
+    pub is_touched: bool,
 }
 
 /// The form of a blob on disk.

@@ -9,7 +9,7 @@ use crate::repo::locate::Location;
 use crate::repo::stat::{Directory, FileStat, TrackedEntry};
 use crate::repo::{files, private};
 use idd_base::revision::ObjectId;
-use rustix::fs::{AtFlags, Timespec, Timestamps, utimensat};
+use rustix::fs::{AtFlags, Timespec, Timestamps, UTIME_NOW, utimensat};
 use std::collections::HashMap;
 use std::ffi::OsStr;
 use std::fs;
@@ -18,6 +18,9 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::MetadataExt as _;
 
 const NS: i128 = 1_000_000_000;
+
+/// The present time.
+const NOW: Timespec = Timespec { tv_sec: 0, tv_nsec: UTIME_NOW };
 
 /// The tracked files of the working tree that are as in the index: path, content, time in nanoseconds since 1970.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -45,43 +48,48 @@ impl FileTimes {
         Self(index.iter().filter_map(time).collect())
     }
 
-    /// Gives the files in `written` that are the user's the times of the user's files.
+    /// Gives the files in `written` that are the user's the times of the user's files, and with `renews` all others the
+    /// present time.
     ///
-    /// - `root`: the directory in which they were written, which was empty before.
-    pub(super) fn give(&self, root: BorrowedFd<'_>, written: &mut Directory) {
-        if !self.0.is_empty() {
-            self.give_below(root, written, &mut Vec::new());
+    /// - `root`: the directory in which they were written, which had nothing else before.
+    pub(super) fn give(&self, root: BorrowedFd<'_>, written: &mut Directory, renews: bool) {
+        if renews || !self.0.is_empty() {
+            self.give_below(root, written, &mut Vec::new(), renews);
         }
     }
 
-    fn give_below(&self, directory: BorrowedFd<'_>, written: &mut Directory, path: &mut Vec<u8>) {
+    fn give_below(&self, directory: BorrowedFd<'_>, written: &mut Directory, path: &mut Vec<u8>, renews: bool) {
         let n_bytes = path.len();
         for (name, node) in &mut written.entries {
             path.extend_from_slice(name);
             match node {
-                TrackedEntry::Directory(below) if below.submodule.is_none() => {
+                TrackedEntry::Directory(below) => {
                     path.push(b'/');
                     if let Ok(handle) = files::open_as_it_is(directory, name) {
-                        self.give_below(handle.as_fd(), below, path);
+                        self.give_below(handle.as_fd(), below, path, renews);
                     }
                 }
                 TrackedEntry::File(record) => {
                     let time = self.0.get(path.as_slice()).filter(|(id, _)| *id == record.blob_id.0);
-                    if let Some(stat) = time.and_then(|(_, time)| dated(directory, name, *time)) {
+                    let time = time.and_then(|(_, time)| timespec(*time)).or(renews.then_some(NOW));
+                    if let Some(stat) = time.and_then(|time| dated(directory, name, time)) {
                         record.stat = stat;
                     }
                 }
-                TrackedEntry::Directory(_) | TrackedEntry::Submodule(_) => {}
+                TrackedEntry::Submodule(_) => {}
             }
             path.truncate(n_bytes);
         }
     }
 }
 
+fn timespec(ns: i128) -> Option<Timespec> {
+    let tv_sec = i64::try_from(ns.div_euclid(NS)).ok()?;
+    Some(Timespec { tv_sec, tv_nsec: i64::try_from(ns.rem_euclid(NS)).ok()? })
+}
+
 /// Sets the time of a file; returns its state, `None` if that failed.
-fn dated(directory: BorrowedFd<'_>, name: &[u8], time: i128) -> Option<FileStat> {
-    let seconds = i64::try_from(time.div_euclid(NS)).ok()?;
-    let time = Timespec { tv_sec: seconds, tv_nsec: i64::try_from(time.rem_euclid(NS)).ok()? };
+fn dated(directory: BorrowedFd<'_>, name: &[u8], time: Timespec) -> Option<FileStat> {
     let times = Timestamps { last_access: time, last_modification: time };
     utimensat(directory, name, &times, AtFlags::SYMLINK_NOFOLLOW).ok()?;
     files::look(directory, name).ok()?

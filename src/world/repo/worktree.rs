@@ -33,6 +33,8 @@ pub struct Worktree {
     directory: PathBuf,
     root: OwnedFd,
     written: Directory,
+    /// The permissions of new directories in it.
+    mode: Mode,
     /// The content is unknown: a write was interrupted.
     is_doubtful: bool,
     folds_case: bool,
@@ -57,6 +59,7 @@ impl Worktree {
         let folds_case = files::folds_case(root.as_fd()).map_err(failed)?;
         Ok(Self {
             directory: directory.to_path_buf(),
+            mode: mode_below(root.as_fd()).map_err(failed)?,
             root,
             written: Directory::default(),
             is_doubtful: false,
@@ -133,9 +136,27 @@ impl Worktree {
         Ok(Ok(moved))
     }
 
-    /// Gives the files that are the user's the times of the user's files. The worktree was empty before the last move.
-    pub fn date_back(&mut self, times: &FileTimes) {
-        times.give(self.root.as_fd(), &mut self.written);
+    /// Gives the files that are the user's the times of the user's files, and with `renews` all others the present time.
+    ///
+    /// The worktree was empty or [refreshed](Self::refresh) before the last move.
+    pub fn date(&mut self, times: &FileTimes, renews: bool) {
+        times.give(self.root.as_fd(), &mut self.written, renews);
+    }
+
+    /// Makes everything but the times of files as after a first checkout of the same tree: nothing else is left.
+    ///
+    /// A file stays if its state is that in which it was written, since a program cannot hide a change of it. A file that was
+    /// touched in any way is written anew. Cost: examines every file and every name.
+    pub fn refresh(&mut self, repository: &Repository) -> Result<(), WriteError> {
+        if self.reopen_if_replaced()? || self.is_doubtful {
+            return self.wipe();
+        }
+        self.is_doubtful = true;
+        let since = Since { fresh: Some(self.mode), ..Since::default() };
+        self.settle_files(&ObjectReader::open(repository)?, Some(since))?;
+        self.restore_git_file()?;
+        self.is_doubtful = false;
+        Ok(())
     }
 
     /// Removes everything but the directory and the `.git` file at its top.
@@ -204,6 +225,11 @@ impl Worktree {
             Err(errno) => Err(failed(errno)),
         }
     }
+}
+
+/// The permissions of a directory that a checkout makes in this one, which the program has made.
+fn mode_below(directory: BorrowedFd<'_>) -> Result<Mode, Errno> {
+    Ok(files::look_at(directory)?.mode & Mode::from_raw_mode(0o2755))
 }
 
 fn is_regular(parent: BorrowedFd<'_>, name: &[u8]) -> bool {

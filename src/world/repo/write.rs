@@ -213,7 +213,7 @@ impl<'a> WorktreeWriter<'a> {
             }
             _ => {
                 self.pending.push(PendingFile { path: self.path.clone(), blob_id, form });
-                TrackedEntry::File(FileRecord { blob_id, form, stat: FileStat::default() })
+                TrackedEntry::File(FileRecord { blob_id, form, stat: FileStat::default(), is_touched: false })
             }
         }
     }

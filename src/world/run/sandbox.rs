@@ -405,8 +405,9 @@ impl Sandbox {
     ) -> Result<Option<Probed>, SandboxError> {
         self.restore()?;
         let is_shown = self.shown == commands.surroundings.shown;
-        if (job.is_clean || !is_shown) && !self.is_fresh {
-            self.worktree.wipe()?;
+        let is_refreshed = (job.is_clean || !is_shown) && !self.is_fresh;
+        if is_refreshed {
+            self.worktree.refresh(&self.repository)?;
             self.drop_changes()?;
         }
         self.shown.clone_from(&commands.surroundings.shown);
@@ -417,12 +418,11 @@ impl Sandbox {
             let observation = observation(job, Stage::Test, ending, format!("git-idd: {refusal}\n"));
             return Ok(Some(Probed::of(observation)));
         }
-        // A claim builds everything that was compiled.
-        if was_empty
-            && !(job.is_clean && commands.surroundings.has_objects)
-            && let Some(times) = &commands.surroundings.times
-        {
-            self.worktree.date_back(times);
+        if was_empty || is_refreshed {
+            // A claim builds everything that was compiled.
+            let times = commands.surroundings.times.clone();
+            let times = times.filter(|_| !(job.is_clean && commands.surroundings.has_objects)).unwrap_or_default();
+            self.worktree.date(&times, !was_empty);
         }
         let git_directory = match &commands.surroundings.place {
             Some(place) => place.seen(&self.directory, &self.git_directory),
@@ -483,7 +483,7 @@ impl Sandbox {
         let settled = if self.keeps_products {
             Settled::default()
         } else {
-            let since = Since { cut_ns: is_cut.then_some(begin_ns), built_ns };
+            let since = Since { cut_ns: is_cut.then_some(begin_ns), built_ns, fresh: None };
             self.worktree.settle(&self.repository, since)?
         };
         repo::private::restore_refs(self.repository.path(), &self.refs)?;

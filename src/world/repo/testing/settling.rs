@@ -13,6 +13,7 @@ use crate::repo::settle::{Settled, Since};
 use crate::repo::stat::TrackedEntry;
 use crate::repo::testing::moving::many;
 use crate::repo::testing::{Bench, Leaf, Leaves, files};
+use crate::repo::unchanged::FileTimes;
 use crate::repo::write::MoveResult;
 
 /// Writes a file in the next tick of the file system's clock, which has ticks of some milliseconds; returns its time.
@@ -383,4 +384,49 @@ fn what_comes_into_a_directory_that_was_gone_through_is_not_missed() {
     bench.go(&newer);
     newer.extend(files(&[("d/x.o", "product")]));
     assert_eq!(bench.picture(), newer);
+}
+
+#[test]
+fn a_refreshed_worktree_is_as_after_a_first_checkout() {
+    let mut bench = Bench::new();
+    let leaves = files(&[
+        (".gitignore", "*.o\nout/\n"),
+        ("d/x", "1"),
+        ("d/y", "1"),
+        ("linked", "1"),
+        ("out/z", "1"),
+        ("w", "1"),
+    ]);
+    bench.go(&leaves.clone().into_iter().filter(|(path, _)| path != b"w").collect());
+    // What was written in the last tick counts as touched.
+    later_ns(&bench, "late");
+    bench.go(&leaves);
+    bench.worktree.set_git_file(b"gitdir: elsewhere\n").unwrap();
+    let state = |bench: &Bench, path: &str| fs::symlink_metadata(bench.path(path)).unwrap();
+    let before = ["d", "d/x", "d/y", "linked", "w"].map(|path| state(&bench, path));
+    for path in ["d/x.o", "out/deep/product", "untracked/.git/config", "w"] {
+        bench.write(path, "2");
+    }
+    fs::hard_link(bench.path("linked"), bench.outside().join("link")).unwrap();
+    bench.settle();
+    assert!(bench.path("d/x.o").exists());
+    // After the last probe was settled, too.
+    fs::set_permissions(bench.path("d"), fs::Permissions::from_mode(0o777)).unwrap();
+    fs::set_permissions(bench.path("d/y"), fs::Permissions::from_mode(0o600)).unwrap();
+    later_ns(&bench, "late");
+    bench.worktree.refresh(&bench.repository).unwrap();
+    bench.worktree.date(&FileTimes::default(), true);
+    let mut expected = leaves.clone();
+    expected.extend(files(&[(".git", "gitdir: elsewhere\n")]));
+    assert_eq!(bench.picture(), expected);
+    let after = ["d", "d/x", "d/y", "linked", "w"].map(|path| state(&bench, path));
+    let facts = |of: &fs::Metadata| (of.mode(), of.uid(), of.gid());
+    assert_eq!(after.each_ref().map(facts), before.each_ref().map(facts));
+    assert_eq!([0, 1].map(|at| before[at].ino() == after[at].ino()), [true, true], "what was not touched stays");
+    let is_newer =
+        |(before, after): (&fs::Metadata, &fs::Metadata)| after.modified().unwrap() > before.modified().unwrap();
+    assert!(before.iter().zip(&after).skip(1).all(is_newer));
+    assert_eq!(after[3].nlink(), 1);
+    assert_eq!(bench.settle(), Settled::default());
+    assert_eq!(bench.go(&leaves), MoveResult::default());
 }
