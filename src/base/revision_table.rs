@@ -16,7 +16,7 @@ pub struct RevisionTable {
     n_id_bytes: usize,
     /// For each row the ids of its commit and of its tree.
     ids: Vec<u8>,
-    facts: Vec<RevisionFacts>,
+    facts: Vec<RevisionRow>,
     /// The rows of the parents of all revisions.
     parents: Vec<u32>,
     /// The subjects, each with a line feed after it.
@@ -31,7 +31,7 @@ pub struct RevisionTable {
 }
 
 #[derive(Debug, Clone, Copy, Default)]
-struct RevisionFacts {
+struct RevisionRow {
     commit_time: i64,
     author_seconds: i64,
     author_minutes: i32,
@@ -79,7 +79,7 @@ impl RevisionTable {
 
     /// The rows of the parents of a revision, first parent first; their revisions need not be there.
     pub fn parents(&self, row: usize) -> impl ExactSizeIterator<Item = usize> + '_ {
-        let RevisionFacts { parents, n_parents, .. } = self.facts[row];
+        let RevisionRow { parents, n_parents, .. } = self.facts[row];
         self.parents[parents as usize..][..n_parents as usize].iter().map(|row| *row as usize)
     }
 
@@ -112,7 +112,7 @@ impl RevisionTable {
                 let row = self.n_rows();
                 self.ids.extend_from_slice(id.0.as_bytes());
                 self.ids.resize(2 * (row + 1) * self.n_id_bytes, 0);
-                self.facts.push(RevisionFacts::default());
+                self.facts.push(RevisionRow::default());
                 self.enter(row);
                 row
             },
@@ -137,7 +137,7 @@ impl RevisionTable {
             let parent = number(self.add(*parent));
             self.parents.push(parent);
         }
-        self.facts[row] = RevisionFacts {
+        self.facts[row] = RevisionRow {
             commit_time: revision.commit_time,
             author_seconds: revision.author_time.0,
             author_minutes: revision.author_time.1,
