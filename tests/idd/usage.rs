@@ -37,7 +37,14 @@ fn help_goes_to_stdout_and_is_no_error() {
     let (options, _) = check(&["shrink", "--help"], 0);
     assert_eq!(check(&["help", "shrink"], 0).0, options);
     assert!(check(&["help", "shrnik"], 129).1.contains("did you mean `shrink`?"));
-    assert_eq!(check(&["--version"], 0).0, concat!("git-idd ", env!("CARGO_PKG_VERSION"), "\n"));
+}
+
+#[test]
+fn version_names_the_release_and_its_long_form_the_features_too() {
+    let line = concat!("git-idd ", env!("CARGO_PKG_VERSION"), "\n");
+    assert_eq!(check(&["-V"], 0).0, line);
+    let features = if cfg!(feature = "remote") { "remote" } else { "none" };
+    assert_eq!(check(&["--version"], 0).0, format!("{line}features: {features}\n"));
 }
 
 #[test]

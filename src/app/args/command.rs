@@ -33,7 +33,8 @@ use crate::args::{Help, ParseError, UsageError, criterion};
 #[command(
     name = "git-idd",
     bin_name = "git idd",
-    version,
+    version = version(),
+    long_version = format!("{}\nfeatures: {}", version(), if cfg!(feature = "remote") { "remote" } else { "none" }),
     disable_help_subcommand = true,
     args_conflicts_with_subcommands = true,
     override_usage = "git idd [OPTIONS] [--] <TEST-CMD> [ARGS]...\n       git idd <COMMAND>"
@@ -748,4 +749,10 @@ fn missing_subcommand(words: &CommandLineWords, is_json: bool) -> UsageError {
         hint: format!("`git idd{name} -h` describes them"),
         is_json,
     }
+}
+
+/// The version, and the commit with its date if the build names one, as `scripts/release` does.
+fn version() -> String {
+    let commit = option_env!("GIT_IDD_COMMIT").map(|commit| format!(" ({commit})"));
+    format!("{}{}", env!("CARGO_PKG_VERSION"), commit.unwrap_or_default())
 }
