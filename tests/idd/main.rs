@@ -61,6 +61,7 @@ mod product;
 mod questions;
 mod record;
 mod recorded;
+mod release;
 #[cfg(feature = "remote")]
 mod remote;
 mod resume;

@@ -191,7 +191,7 @@ fn a_recommended_fix_becomes_a_pull_request_or_without_a_token_the_call_for_one(
 }
 
 /// The shell lines of a recipe, below each `key:` in it.
-fn lines_of(recipe: &str, key: &str) -> Vec<String> {
+pub fn lines_of(recipe: &str, key: &str) -> Vec<String> {
     let text = fs::read_to_string(Path::new(&recipes()).join(recipe)).unwrap();
     let indent = |line: &str| line.len() - line.trim_start().len();
     let mut found = Vec::new();
