@@ -27,6 +27,7 @@ if ! command -v git-idd >/dev/null; then
 fi
 
 reports=idd-reports
+export IDD_BUDGET=${IDD_BUDGET:-2h}
 options=()
 [ -z "${IDD_BUILD:-}" ] || options+=(--build "$IDD_BUILD")
 [ -z "${IDD_GOOD:-}" ] || options+=(--good "$IDD_GOOD")
