@@ -70,7 +70,7 @@ pub fn history(n_revisions: usize) -> History {
         commit_time: 86_400 * i64::try_from(position).unwrap_or_default(),
         subject: String::new(),
     });
-    History::new(revisions.collect(), HashSet::new())
+    History::new(revisions.collect::<Vec<_>>(), HashSet::new())
 }
 
 /// A hunt for the first commit of a line that fails.

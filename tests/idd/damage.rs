@@ -151,6 +151,21 @@ fn a_thread_that_cannot_be_started_is_an_error_like_others() {
     check_found(&fixture.report(&["--until", "commit", TEST]));
 }
 
+/// A program that has no descriptor left for the watch of its commands ended no more.
+#[test]
+fn too_few_descriptors_are_an_error_like_others() {
+    let fixture = Fixture::of(HISTORY);
+    let program = env!("CARGO_BIN_EXE_git-idd");
+    for n_files in 28..=33 {
+        let line = format!(
+            "ulimit -n {n_files}; exec timeout -s KILL 100 {program} --json --no-cache -j2 --until commit '{TEST}'"
+        );
+        let output = fixture.shell(&line);
+        let report = idd_report::json::read(&output.stdout).unwrap();
+        assert!(matches!(report.status, Status::Error | Status::Found), "{n_files}: {report:?}");
+    }
+}
+
 #[test]
 fn a_link_or_pipe_in_the_place_of_what_is_kept_is_neither_followed_nor_waited_for() {
     let fixture = Fixture::of(HISTORY);

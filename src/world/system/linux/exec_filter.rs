@@ -272,7 +272,8 @@ pub(super) unsafe fn install(program: *const libc::sock_fprog, socket: RawFd) {
         (*header).cmsg_len = libc::CMSG_LEN(SIZE_OF_FD) as _;
         libc::CMSG_DATA(header).cast::<RawFd>().write_unaligned(listener);
         libc::sendmsg(socket, &raw const message, libc::MSG_NOSIGNAL);
-        // The other copy is closed when the process executes another program.
+        // While this process has a copy, it would wait for a permission that nobody can give if the other end was lost.
+        libc::close(listener);
     }
 }
 

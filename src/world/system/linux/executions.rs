@@ -60,6 +60,7 @@ fn serve(socket: &OwnedFd, stopped: &OwnedFd, observer: &impl Observer) {
             return;
         }
     };
+    let mut is_started = false;
     loop {
         let mut events = [PollFd::new(listener.fd(), PollFlags::IN), PollFd::new(stopped, PollFlags::IN)];
         let polled = rustix::io::retry_on_intr(|| poll(&mut events, None));
@@ -76,9 +77,11 @@ fn serve(socket: &OwnedFd, stopped: &OwnedFd, observer: &impl Observer) {
                 }
             }
             // A program that would run without its rights, or that would write to a file of the user, waits until it is killed.
-            if !observer.is_harmful() && !observer.is_leaking() {
+            // Nobody can kill the command itself before it is started.
+            if !is_started || !observer.is_harmful() && !observer.is_leaking() {
                 listener.let_pass(&request);
             }
+            is_started = true;
         } else if polled.is_err() || !stop.is_empty() || asked.contains(PollFlags::HUP) {
             return;
         }
