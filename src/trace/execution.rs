@@ -40,7 +40,7 @@ pub trait Execution {
     ///
     /// - `dependences`: the graph of the run, at least up to the step; any graph if `limit` is 0.
     fn why(&mut self, dependences: &Dependences, at: (Step, &str), limit: usize) -> Result<OriginAnswer, TraceError> {
-        let (standing, asked) = match self.asked(at)? {
+        let (standing, asked) = match self.asked(at.0, at.1)? {
             Ok(found) => found,
             Err(answer) => return Ok(answer),
         };
@@ -54,7 +54,7 @@ pub trait Execution {
     }
 
     /// A variable before a step, or the answer that there is none.
-    fn asked(&mut self, at: (Step, &str)) -> Result<VariableAnswer, TraceError>;
+    fn asked(&mut self, step: Step, path: &str) -> Result<VariableAnswer, TraceError>;
 
     /// The dependence graph of the steps before `until`, without potential dependences.
     fn dependences(&mut self, until: Step) -> Result<Dependences, TraceError>;
@@ -109,7 +109,7 @@ macro_rules! execution {
                 stat::stat() -> $crate::stat::Stat;
                 tree::tree(limits: $crate::tree::TreeLimits) -> (Vec<$crate::tree::CallNode>, u64);
                 detail::details(steps: &[Step], until: Step) -> Vec<$crate::detail::Detail>;
-                detail::asked(at: (Step, &str)) -> $crate::detail::VariableAnswer;
+                detail::asked(step: Step, path: &str) -> $crate::detail::VariableAnswer;
                 uses::dependences(until: Step) -> $crate::dependence::Dependences;
                 relevant::relevant_dependences(wrong: (Step, Step)) -> ($crate::dependence::Dependences, Vec<Step>);
                 statements::statements(sets: &[&Steps], distances: &[u32]) -> $crate::statements::StatementCounts;

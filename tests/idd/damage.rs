@@ -151,7 +151,21 @@ fn a_thread_that_cannot_be_started_is_an_error_like_others() {
     check_found(&fixture.report(&["--until", "commit", TEST]));
 }
 
-/// A program that has no descriptor left for the watch of its commands ended no more.
+/// Each stack takes 200 MB, so that each limit lets one more thread start. The index waited for ever for its own.
+#[test]
+fn too_few_threads_are_an_error_like_others() {
+    let fixture = Fixture::of(HISTORY);
+    let program = env!("CARGO_BIN_EXE_git-idd");
+    let words = format!("timeout -s KILL 100 {program} --json --no-cache -j1 --until commit '{TEST}'");
+    for n_threads in 1..=16 {
+        let limit = 200_000 * (n_threads + 1);
+        let output = fixture.shell(&format!("ulimit -v {limit}; RUST_MIN_STACK=200000000 exec {words}"));
+        let report = idd_report::json::read(&output.stdout).unwrap();
+        assert!(matches!(report.status, Status::Error | Status::Found), "{n_threads}: {report:?}");
+    }
+}
+
+/// With 30 of them, the watch of a command was lost, and the hunt waited for ever.
 #[test]
 fn too_few_descriptors_are_an_error_like_others() {
     let fixture = Fixture::of(HISTORY);

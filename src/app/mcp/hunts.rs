@@ -184,7 +184,7 @@ pub fn status(arguments: &Arguments, state: &Arc<ServerState>) -> Result<ToolAns
         _ if kept.is_unfinished() => "the same hunt_start continues it",
         _ => "hunt_finding says why there is no result",
     };
-    let object = object::of_report(&course::report(&kept, &course, &word));
+    let object = object::of_report(&course::report(&kept, &course, &word))?;
     Ok(ToolAnswer::data(&format!("hunt {}: {word}; {next}", kept.id), &text, part).with_object(object))
 }
 
@@ -227,7 +227,7 @@ pub fn list(arguments: &Arguments, state: &Arc<ServerState>) -> Result<ToolAnswe
     let text = printed(list::run(&state.location, Console::plain())?);
     let object = printed(list::run(&state.location, Console { is_json: true, ..Console::plain() })?);
     let object: Value = serde_json::from_str(&object)?;
-    Ok(ToolAnswer::data("", &text, TextPart::of(arguments)).with_object(object::of(&object)))
+    Ok(ToolAnswer::data("", &text, TextPart::of(arguments)).with_object(object::of(&object)?))
 }
 
 fn look(detail: DetailLevel) -> TextLook {
@@ -276,7 +276,7 @@ pub fn finding(arguments: &Arguments, state: &Arc<ServerState>) -> Result<ToolAn
     if !patches.is_empty() {
         let _ = write!(about, "\nresources: idd://hunt/{}/patch/{}", kept.id, patches.join("|"));
     }
-    Ok(ToolAnswer::data(&about, &text, TextPart::of(arguments)).with_object(object::of_report(&report)))
+    Ok(ToolAnswer::data(&about, &text, TextPart::of(arguments)).with_object(object::of_report(&report)?))
 }
 
 /// All probes of a hunt.

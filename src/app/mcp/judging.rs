@@ -54,10 +54,10 @@ fn step(request: ByHand, arguments: &Arguments, state: &Arc<ServerState>) -> Res
         Ok(match by_hand::step(request, &location, &apart(&context, interrupt), heard)? {
             ByHandState::Waiting(waiting) => JobEnd {
                 text: by_hand::text(&waiting, Style::PLAIN),
-                object: Some(object::of(&by_hand::object(&waiting))),
+                object: Some(object::of(&by_hand::object(&waiting))?),
             },
             ByHandState::Ended(report) => {
-                JobEnd { text: short(&report, &[])?, object: Some(object::of_report(&report)) }
+                JobEnd { text: short(&report, &[])?, object: Some(object::of_report(&report)?) }
             }
         })
     })?;

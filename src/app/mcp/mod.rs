@@ -1,7 +1,8 @@
 //! `git idd mcp`: a server of the Model Context Protocol on standard input and output.
 //!
 //! [`wire`] has the streams, [`server`] answers the requests of the protocol, [`tools`] is the table of the tools. What they
-//! do is in [`hunts`], [`judging`] and [`runs`]; [`jobs`] has the one thing that runs in the background, [`allowed`] says what may run.
+//! do is in [`hunts`], [`judging`] and [`runs`]; [`jobs`] has the one thing that runs in the background, [`allowed`] says
+//! what may run.
 
 mod allowed;
 mod answer;

@@ -2,6 +2,7 @@
 
 use idd_report::Report;
 use idd_report::escape::{Terminal, Untrusted};
+use idd_session::failure::Failure;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
@@ -34,12 +35,12 @@ pub fn schema(tool: &str) -> Option<Map<String, Value>> {
 }
 
 /// The object of a hunt.
-pub fn of_report(report: &Report) -> Value {
-    let mut object = of(report);
+pub fn of_report(report: &Report) -> Result<Value, Failure> {
+    let mut object = of(report)?;
     if let Some(fields) = object.as_object_mut() {
         fields.retain(|name, _| FIELDS.contains(&name.as_str()));
     }
-    object
+    Ok(object)
 }
 
 /// The object of what is no hunt, or of one that has no report yet.
@@ -48,8 +49,8 @@ pub fn of_status(status: &str) -> Value {
 }
 
 /// Any object; its texts are escaped as for a terminal.
-pub fn of(value: &impl Serialize) -> Value {
-    escaped(serde_json::to_value(value).unwrap_or_default())
+pub fn of(value: &impl Serialize) -> Result<Value, Failure> {
+    Ok(escaped(serde_json::to_value(value)?))
 }
 
 fn escaped(value: Value) -> Value {

@@ -61,7 +61,7 @@ impl Runner<'_> {
                 self.cancel(|running_job| !is_wanted(running_job));
                 break;
             };
-            self.start(place, *queued_job)?;
+            self.start(place, queued_job.0, queued_job.1)?;
         }
         Ok(queued_jobs.is_empty() || !self.running_jobs.is_empty() && !self.is_interrupted())
     }
@@ -85,7 +85,7 @@ impl Runner<'_> {
         is_full || self.stops().is_some()
     }
 
-    fn start(&mut self, place: usize, (queued_job, is_clean): (QueuedJob, bool)) -> Result<(), RunnerError> {
+    fn start(&mut self, place: usize, queued_job: QueuedJob, is_clean: bool) -> Result<(), RunnerError> {
         let sequence = self.next_sequence;
         self.next_sequence += 1;
         let worktree = self.executor.directory(place).map(Path::to_owned).unwrap_or_default();

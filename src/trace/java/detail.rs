@@ -272,7 +272,7 @@ fn root<'p>(machine: &JavaMachine, frame: &JavaFrame, path: &'p str) -> Option<(
 }
 
 /// A variable before a step, or the answer that there is none.
-pub fn asked(player: &mut JavaPlayer, (step, path): (Step, &str)) -> Result<VariableAnswer, TraceError> {
+pub fn asked(player: &mut JavaPlayer, step: Step, path: &str) -> Result<VariableAnswer, TraceError> {
     let mut found = None;
     player.look_from(step, |machine, frame| {
         if frame.step == step {

@@ -377,7 +377,7 @@ fn variable(view: View<'_>, frame: &NativeFrame, variable: &str) -> Option<Acces
 }
 
 /// A variable before a step, or the answer that there is none.
-pub fn asked(player: &mut NativePlayer, (step, path): (Step, &str)) -> Result<VariableAnswer, TraceError> {
+pub fn asked(player: &mut NativePlayer, step: Step, path: &str) -> Result<VariableAnswer, TraceError> {
     let mut found = None;
     before_step(player, step, |machine| {
         let view = View::new(machine);

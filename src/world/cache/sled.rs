@@ -10,7 +10,7 @@
 use std::cell::Cell;
 use std::panic::AssertUnwindSafe;
 use std::path::Path;
-use std::sync::Once;
+use std::sync::{Once, mpsc};
 use std::time::Duration;
 use std::{panic, thread};
 
@@ -23,6 +23,8 @@ use super::{CacheEntry, CacheError, IndexPosition, Key, ResultCache};
 const FORMAT_KEY: &[u8] = b"f";
 const FORMAT: &[u8] = b"git-idd index 2";
 const CACHE_BYTES: u64 = 16 << 20;
+/// Those that wait for work, and the one that flushes.
+const N_THREADS: usize = 8;
 const OPEN_ATTEMPTS: u32 = 40;
 const OPEN_PAUSE: Duration = Duration::from_millis(5);
 
@@ -147,6 +149,7 @@ fn is_lock(error: &CacheError) -> bool {
 
 /// Opens a database in `directory`, or creates one; see [`SledCache::open`].
 pub(super) fn open(directory: &Path) -> Result<Db, CacheError> {
+    try_threads();
     let config = sled::Config::new().path(directory).cache_capacity(CACHE_BYTES).mode(Mode::LowSpace);
     let mut attempt = 1;
     loop {
@@ -160,6 +163,25 @@ pub(super) fn open(directory: &Path) -> Result<Db, CacheError> {
             Ok(db) => return Ok(db),
         }
     }
+}
+
+/// Starts as many threads as sled does, once: of those that it cannot start it says nothing, and then waits for them for ever.
+/// The stacks are kept for the next threads.
+///
+/// Panics if one cannot be started.
+fn try_threads() {
+    static TRIED: Once = Once::new();
+    TRIED.call_once(|| {
+        let start = |_| {
+            let (end, wait) = mpsc::channel::<()>();
+            (end, thread::spawn(move || wait.recv()))
+        };
+        for (end, thread) in (0..N_THREADS).map(start).collect::<Vec<_>>() {
+            drop(end);
+            // It is told that nobody sends.
+            let _ = thread.join();
+        }
+    });
 }
 
 /// Calls sled. A panic of it becomes an error, and is not printed.

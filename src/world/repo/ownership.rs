@@ -15,12 +15,7 @@ const WRITTEN: [&CStr; 3] = [c"idd", c"objects", c"refs"];
 
 /// Gives the files of a command of root to the owner of the repository, when it is dropped.
 pub struct OwnerGuard {
-    directories: Vec<OwnedFd>,
-    owner: Owner,
-}
-
-#[derive(Clone, Copy)]
-struct Owner {
+    directories: [OwnedFd; 2],
     user: Uid,
     group: Gid,
 }
@@ -31,10 +26,34 @@ impl OwnerGuard {
         let open = |path: &Path| {
             openat(rustix::fs::CWD, path, OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC, Mode::empty()).ok()
         };
-        let directories = vec![open(&location.git_directory)?, open(&location.common_directory)?];
+        let directories = [open(&location.git_directory)?, open(&location.common_directory)?];
         let stat = fstat(&directories[1]).ok()?;
-        let owner = Owner { user: Uid::from_raw(stat.st_uid), group: Gid::from_raw(stat.st_gid) };
-        (geteuid().is_root() && !owner.user.is_root()).then_some(Self { directories, owner })
+        let (user, group) = (Uid::from_raw(stat.st_uid), Gid::from_raw(stat.st_gid));
+        (geteuid().is_root() && !user.is_root()).then_some(Self { directories, user, group })
+    }
+
+    /// Gives a file of root, and all below it, to the owner.
+    ///
+    /// The owner can change names in the meantime: what was looked at is changed, by its descriptor, and no link is followed.
+    /// A file with a second name is left, because that may lie elsewhere.
+    fn give(&self, parent: BorrowedFd<'_>, name: &CStr) -> Result<()> {
+        let file = openat(parent, name, OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC, Mode::empty())?;
+        let stat = fstat(&file)?;
+        let is_directory = FileType::from_raw_mode(stat.st_mode).is_dir();
+        if stat.st_uid == 0 && (is_directory || stat.st_nlink == 1) {
+            chownat(&file, c"", Some(self.user), Some(self.group), AtFlags::EMPTY_PATH)?;
+        }
+        if !is_directory {
+            return Ok(());
+        }
+        let directory = openat(&file, c".", OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC, Mode::empty())?;
+        for entry in Dir::read_from(&directory)? {
+            let entry = entry?;
+            if ![c".", c".."].contains(&entry.file_name()) {
+                self.give(directory.as_fd(), entry.file_name())?;
+            }
+        }
+        Ok(())
     }
 }
 
@@ -44,32 +63,8 @@ impl Drop for OwnerGuard {
         for directory in &self.directories {
             for name in WRITTEN {
                 // What is not there needs no owner, and root may do all else.
-                let _ = give(directory.as_fd(), name, self.owner);
+                let _ = self.give(directory.as_fd(), name);
             }
         }
     }
-}
-
-/// Gives a file of root, and all below it, to the owner.
-///
-/// The owner can change names in the meantime: what was looked at is changed, by its descriptor, and no link is followed.
-/// A file with a second name is left, because that may lie elsewhere.
-fn give(parent: BorrowedFd<'_>, name: &CStr, owner: Owner) -> Result<()> {
-    let file = openat(parent, name, OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC, Mode::empty())?;
-    let stat = fstat(&file)?;
-    let is_directory = FileType::from_raw_mode(stat.st_mode).is_dir();
-    if stat.st_uid == 0 && (is_directory || stat.st_nlink == 1) {
-        chownat(&file, c"", Some(owner.user), Some(owner.group), AtFlags::EMPTY_PATH)?;
-    }
-    if !is_directory {
-        return Ok(());
-    }
-    let directory = openat(&file, c".", OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC, Mode::empty())?;
-    for entry in Dir::read_from(&directory)? {
-        let entry = entry?;
-        if ![c".", c".."].contains(&entry.file_name()) {
-            give(directory.as_fd(), entry.file_name(), owner)?;
-        }
-    }
-    Ok(())
 }
