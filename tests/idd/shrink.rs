@@ -173,6 +173,27 @@ fn shrink_says_why_an_input_cannot_be_reduced() {
 }
 
 #[test]
+fn shrink_names_the_file_that_checkouts_lack_and_a_script_that_is_inverted() {
+    let place = repository(&[("README", "x")]);
+    let write = |name: &str, content: &str| fs::write(place.path().join(name), content).unwrap();
+    fs::create_dir(place.path().join("case")).unwrap();
+    write("case/in", "a\nbad\n");
+    write("case/look.sh", "grep bad $1\n");
+    write("case/keep.sh", "sh case/look.sh case/in >/dev/null\n");
+    write("case/fails.sh", "! sh case/look.sh case/in\n");
+    let check = |words: &[&str], code: i32, expected: &str| {
+        let (said, progress, ended) = idd(place.path(), &[&["shrink", "--input", "case/in"], words].concat());
+        assert_eq!(ended, Some(code), "{said}{progress}");
+        assert!(format!("{said}{progress}").contains(expected), "{progress}");
+    };
+    let lacks = "hint: `case/look.sh` is in your working tree, but in no checkout";
+    check(&["--", "sh", "case/keep.sh"], 1, lacks);
+    check(&["--", "sh", "case/fails.sh"], 3, lacks);
+    check(&["--hold", "case", "--", "sh", "case/keep.sh"], 3, "is inverted by `!`");
+    check(&["--hold", "case", "--", "sh", "case/fails.sh"], 0, "3 of 6 bytes left");
+}
+
+#[test]
 fn shrink_refuses_an_input_that_no_checkout_can_have() {
     use std::os::unix::fs::symlink;
     let place = repository(&[("t.sh", BRACES), ("data/x", "1"), ("file", "1"), ("sub.d/x", "1")]);

@@ -61,9 +61,7 @@ pub fn of(scene: &HintScene<'_>, conclusion: Conclusion) -> Vec<String> {
             hints.extend(files::missing(scene).or_else(|| files::same_product(scene)));
             hints.extend(files::uncommitted(scene, "The test may pass only with them"));
             hints.extend(output::hints(scene.seen, true));
-            let command = text(&scene.plan.order.command.to_line());
-            let asks = |(path, file): (&Vec<u8>, &OnDisk)| output::question(&text(path), file.bytes(), &command);
-            hints.extend(scene.plan.held.iter().find_map(asks));
+            hints.extend(question(scene));
         }
         Conclusion::NothingTestable => {
             hints.extend(files::missing(scene));
@@ -76,6 +74,13 @@ pub fn of(scene: &HintScene<'_>, conclusion: Conclusion) -> Vec<String> {
         _ => {}
     }
     hints
+}
+
+/// The hint about a script of the command that asks its user.
+fn question(scene: &HintScene<'_>) -> Option<String> {
+    let command = text(&scene.plan.order.command.to_line());
+    let asks = |(path, file): (&Vec<u8>, &OnDisk)| output::question(&text(path), file.bytes(), &command);
+    scene.plan.held.iter().find_map(asks)
 }
 
 /// The hint about a bad revision that is older than a good one: perhaps each was given for the other.
@@ -108,12 +113,12 @@ fn is_plain(byte: u8) -> bool {
 }
 
 /// What the output of the reproduced failure shows, as sentences: a failing test among others, a file that only the
-/// working tree has, and causes outside of the revision.
+/// working tree has, and causes outside of the revision; and that a script of the command asks its user.
 pub fn reproduced(scene: &HintScene<'_>) -> Vec<String> {
     let command = text(&scene.plan.order.command.to_line());
     let of_runner = scene.seen.iter().find_map(|seen| runners::hint(seen, &command));
     let missing = files::missing_of_output(scene);
-    of_runner.into_iter().chain(missing).chain(output::hints(scene.seen, false)).collect()
+    of_runner.into_iter().chain(missing).chain(output::hints(scene.seen, false)).chain(question(scene)).collect()
 }
 
 /// A path of the tree as it is typed in the current directory.

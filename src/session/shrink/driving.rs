@@ -1,6 +1,7 @@
 //! Runs a reduction: candidates become trees, and the answers go back to the engine.
 
 use crate::failure::Failure;
+use crate::hints;
 use crate::hunt::{Hunt, Reproduced};
 use crate::plan::Adjustments;
 use crate::shrink::inputs::Input;
@@ -39,6 +40,10 @@ const NOW_AND_THEN: &str = "The test fails only now and then, also with the same
 /// The remark about a crash that may be another one.
 const OTHER_STACK: &str =
     "The functions on the stack of the crash differ from those with the whole input: it may be another fault.";
+
+/// The hint if the test passes with the whole input.
+const FAILS: &str = "the test must fail with the input, or differ from that of `--good <rev>`; a script that exits with 0 \
+                     for an interesting input is inverted by `!`: `'! ./interesting.sh'`. It runs in a checkout of `--at`";
 
 /// A passing candidate that is larger than this is not kept.
 const MAX_BYTES_PASSING: usize = 1 << 20;
@@ -342,11 +347,19 @@ impl<'s, 'h> Shrinking<'s, 'h> {
         let what = if names.len() == 1 { "it is" } else { "they are" };
         let message = format!("the test fails in the same way when {} is empty", names.join(", "));
         let locals: Vec<_> = self.inputs.iter().map(|input| format!("`{}`", input.local.to_string_lossy())).collect();
-        Failure::error(message).with_hint(format!(
-            "perhaps it does not read the input; in the checkout {what} {}, seen from the directory of the test",
-            locals.join(", ")
-        ))
+        let unread = || {
+            let locals = locals.join(", ");
+            format!(
+                "perhaps it does not read the input; in the checkout {what} {locals}, seen from the directory of the test"
+            )
+        };
+        Failure::error(message).with_hint(missing_file(self.hunt).unwrap_or_else(unread))
     }
+}
+
+/// The hint about a file that the test names, and that only the working tree has.
+fn missing_file(hunt: &Hunt<'_>) -> Option<String> {
+    hunt.with_scene(&hunt.seen, hints::files::missing).flatten()
 }
 
 /// Reproduces the failure of the test, which becomes the criteria.
@@ -365,6 +378,10 @@ fn reproduce(hunt: &mut Hunt<'_>, store: &TreeStore, base: TreeId) -> Result<Sig
             judge::refine(hunt, base, adjustments.is_noisy)?;
             Ok(hunt.runner.criteria.signature.clone().unwrap_or(signature))
         }
+        (Reproduced::No(Conclusion::BadPasses, None), _) => {
+            Err(Failure::new(Status::BadPasses, "the test passes with this input")
+                .with_hint(missing_file(hunt).unwrap_or_else(|| FAILS.to_owned())))
+        }
         (Reproduced::No(conclusion, error), _) => Err(not_reproduced(conclusion, error)),
         _ => Err(Failure::new(Status::NotReproducible, "the runs of the test disagree")),
     }
@@ -382,8 +399,6 @@ fn not_reproduced(conclusion: Conclusion, error: Option<ErrorReport>) -> Failure
     };
     match (conclusion, error) {
         (_, Some(error)) => Failure { status, message: error.message, hint: error.hint },
-        (Conclusion::BadPasses, None) => Failure::new(status, "the test passes with this input")
-            .with_hint("the test runs in a checkout of `--at`; it must fail, or differ from that of `--good <rev>`"),
         (Conclusion::Interrupted, None) => Failure::new(status, "stopped while the failure was reproduced"),
         (Conclusion::Budget, None) => Failure::new(status, "the budget is used up before the failure is reproduced")
             .with_hint("a larger `--budget` is needed; the same command goes on from there"),
