@@ -112,19 +112,38 @@ fn measured_verdicts_are_not_measured_again_after_a_stop() {
 
 #[test]
 fn the_peak_of_the_memory_is_that_of_the_command_and_not_of_this_program() {
-    let history = "
-        for n in 1 2 3 4 5; do
-            if [ $n -ge 4 ]; then size=60000000; else size=1000; fi
+    let fixture = Fixture::of(&memory_history(9, 5, (1000, 60_000_000)));
+    let report = fixture.report(&["--perf", "sh big.sh", "--measure", "memory"]);
+    assert_eq!((report.status, &*subject(&report)), (Status::Found, "change 5"));
+    let loss = report.loss.unwrap();
+    assert!(loss.unit == "bytes" && loss.slow > 50e6 && loss.fast < 10e6, "{loss:?}");
+    assert!(report.probes.run <= 40, "a large loss needs few runs: {:?}", report.probes);
+}
+
+/// `big.sh` needs the second number of bytes since a change.
+fn memory_history(n: usize, since: usize, (few, many): (usize, usize)) -> String {
+    format!(
+        "
+        for n in $(seq {n}); do
+            if [ $n -ge {since} ]; then size={many}; else size={few}; fi
             echo \"head -c $size /dev/zero | tail -c $size | wc -c\" > big.sh
             echo $n > log
             commit \"change $n\"
         done
-    ";
-    let fixture = Fixture::of(history);
-    let report = fixture.report(&["--perf", "sh big.sh", "--measure", "memory"]);
-    assert_eq!((report.status, &*subject(&report)), (Status::Found, "change 4"));
-    let loss = report.loss.unwrap();
-    assert!(loss.unit == "bytes" && loss.slow > 50e6 && loss.fast < 10e6, "{loss:?}");
+        "
+    )
+}
+
+#[test]
+fn a_small_loss_is_found_without_a_good_revision_too() {
+    for few in [24, 18] {
+        let fixture = Fixture::of(&memory_history(4, 3, (few * 1_000_000, 30_000_000)));
+        let output = fixture.run(&["--json", "--perf", "sh big.sh", "--measure", "memory"]);
+        let report: Report = json::read(&output.stdout).unwrap();
+        assert_eq!((report.status, &*subject(&report)), (Status::Found, "change 3"), "{few}");
+        let stderr = String::from_utf8_lossy(&output.stderr);
+        assert!(stderr.contains("There is no large loss: the revisions are measured more exactly."), "{stderr}");
+    }
 }
 
 #[test]

@@ -37,6 +37,7 @@ use crate::args::{Help, ParseError, UsageError, criterion};
     long_version = format!("{}\nfeatures: {}", version(), if cfg!(feature = "remote") { "remote" } else { "none" }),
     disable_help_subcommand = true,
     args_conflicts_with_subcommands = true,
+    max_term_width = 80,
     override_usage = "git idd [OPTIONS] [--] <TEST-CMD> [ARGS]...\n       git idd <COMMAND>"
 )]
 pub struct Cli {

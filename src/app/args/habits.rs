@@ -25,7 +25,7 @@ struct BisectWord {
     hint: fn(&[OsString]) -> String,
 }
 
-const WORDS: [BisectWord; 7] = [
+const WORDS: [BisectWord; 8] = [
     BisectWord {
         name: "old",
         is_always: false,
@@ -49,6 +49,13 @@ const WORDS: [BisectWord; 7] = [
         is_always: true,
         message: "`view` has another name here",
         hint: |_| "`git idd log` prints the tested revisions, `git idd report --open` shows the finding".to_owned(),
+    },
+    BisectWord {
+        // The word of `git rebase`, and no program: the shell would run it with exit code 0.
+        name: "continue",
+        is_always: true,
+        message: "`continue` has another name here",
+        hint: |_| "`git idd resume` goes on with a stopped hunt".to_owned(),
     },
     BisectWord {
         name: "terms",
@@ -322,6 +329,7 @@ mod tests {
         assert!(given("git-idd -- good v1").unwrap().1.is_empty());
         assert!(given("git-idd reset --color never --json").is_ok() && given("git-idd reset -q v1").is_err());
         assert!(given("git-idd next").unwrap().1.is_empty(), "it could be a program");
+        assert_eq!(hint("git-idd continue"), "`git idd resume` goes on with a stopped hunt");
         assert!(of_bisect("next", &[], false).is_some() && of_bisect("next", &[], true).is_none());
     }
 

@@ -2,7 +2,8 @@
 //!
 //! A measurement answers in place of a test. Three checkouts stay built: the good end, the bad end, and the revision that is
 //! asked for. All of them run in the same minutes, and a revision is bad if it is nearer to the bad end: see [`judge`]. The
-//! threshold decides only whether there is a loss at all. Verdicts are records of the journal, as in a hunt by hand, and there
+//! threshold decides only whether there is a loss at all. Without a good revision, the walk looks for a large loss first,
+//! with few runs of each revision, and for a smaller one only if there is none. Verdicts are records of the journal, as in a hunt by hand, and there
 //! is no reduction.
 
 pub mod judge;
@@ -14,7 +15,7 @@ use crate::failure::Failure;
 use crate::finding::FindingSources;
 use crate::interrupt::Interrupt;
 use crate::order::{Measure, Perf};
-use crate::perf::judge::{BorderSide, CONFIDENCE, Interval, MAX_ROUNDS, MIN_ROUNDS};
+use crate::perf::judge::{BorderSide, CONFIDENCE, Interval, LARGE, MAX_ROUNDS, MIN_ROUNDS};
 use crate::perf::places::{AttemptResult, BuiltCheckout, PerfCheckouts};
 use crate::perf::rounds::{Costs, PATIENCE, RoundLimit, RoundResult};
 use crate::plan::Adjustments;
@@ -25,6 +26,7 @@ use crate::tally::Tally;
 use crate::verdict_records::{HuntScene, JournalVerdict, Verdicts};
 use crate::{finding, saved};
 use idd_base::outcome::{Outcome, Reason};
+use idd_base::plural::count;
 use idd_base::remaining::Rest;
 use idd_base::revision::{CommitId, TreeId};
 use idd_base::sought::Sought;
@@ -91,6 +93,7 @@ pub fn hunt(
         Some(good) => Some(tree(*good)?),
         None => judged.iter().find(|judged| judged.outcome == Outcome::Pass).map(|judged| judged.tree),
     };
+    let is_new = judged.is_empty();
     let mut hunt = PerfHunt {
         scene,
         perf,
@@ -100,7 +103,9 @@ pub fn hunt(
         older: None,
         verdicts: Verdicts { known, judged, segment, n_revisions: history.len() },
         places: PerfCheckouts::new(*scene, (perf.measure, interrupt), &id)?,
-        most_rounds: MIN_ROUNDS,
+        glanced: Some(Vec::new()),
+        is_small: false,
+        most_rounds: if is_new { 0 } else { MIN_ROUNDS },
         shortest: f64::INFINITY,
         talk,
     };
@@ -145,6 +150,11 @@ struct PerfHunt<'h> {
     older: Option<BuiltCheckout>,
     verdicts: Verdicts,
     places: PerfCheckouts<'h>,
+    /// While a large loss is searched: the revisions that count as slow because no large difference from the bad end was
+    /// seen in a few runs.
+    glanced: Option<Vec<JournalVerdict>>,
+    /// Whether the difference of the ends is too small for verdicts at a glance.
+    is_small: bool,
     /// The most rounds that a decision took.
     most_rounds: usize,
     /// The cost of the cheapest first run.
@@ -156,7 +166,7 @@ impl PerfHunt<'_> {
     /// The report, the finding, and the number of runs of the proof.
     fn run(&mut self, history: &History, store: &TreeStore) -> Result<(Report, Finding, u64), Failure> {
         let plan = self.scene.plan;
-        let state = EngineState::new(plan.bad);
+        let mut state = EngineState::new(plan.bad);
         let mut ends = None;
         let conclusion = match self.measure_ends()? {
             EndResults::Interrupted => Conclusion::Interrupted,
@@ -172,7 +182,14 @@ impl PerfHunt<'_> {
                 let mut order = plan.engine_order(&Adjustments::default(), history);
                 (order.check_vacuous, order.may_release, order.may_widen) = (false, false, false);
                 (order.asks_complaints, order.is_clean) = (false, true);
-                match &*drive(Engine::Hunt, (store, history, &order), self, &state)? {
+                let mut halt = drive(Engine::Hunt, (store, history, &order), self, &state)?;
+                if self.is_small_loss(&halt) {
+                    self.talk.say("There is no large loss: the revisions are measured more exactly.");
+                    self.glanced = None;
+                    state = EngineState::new(plan.bad);
+                    halt = drive(Engine::Hunt, (store, history, &order), self, &state)?;
+                }
+                match &*halt {
                     Halt::Concluded(conclusion) => *conclusion,
                     Halt::Trees(error) => return Err(Failure::from_error(error)),
                     Halt::Again(_) => {
@@ -196,6 +213,12 @@ impl PerfHunt<'_> {
         }
         let report = self.report(&finding, (ends, proof), history, store)?;
         Ok((report, finding, self.places.n_runs - n_before))
+    }
+
+    /// Whether revisions that were only glanced at have to be measured.
+    fn is_small_loss(&self, halt: &Halt) -> bool {
+        let has_glanced = self.glanced.as_ref().is_some_and(|glanced| !glanced.is_empty());
+        has_glanced && (self.is_small || matches!(halt, Halt::Concluded(Conclusion::NeverPassed)))
     }
 
     fn report(
@@ -269,7 +292,14 @@ impl PerfHunt<'_> {
         };
         let border = self.perf.threshold.ratio().ln();
         let versions = &mut [&mut older, &mut newer];
-        let found = rounds::run(&mut self.places, versions, &|logs| logs[1] - logs[0], RoundLimit::Side(border))?;
+        let value = |logs: &[f64]| logs[1] - logs[0];
+        let mut found = rounds::run(&mut self.places, versions, &value, RoundLimit::Side(border))?;
+        let is_clearly_faster =
+            matches!(&found, RoundResult::Decided(Some(BorderSide::Below), costs) if costs.n_rounds() < MIN_ROUNDS);
+        if is_clearly_faster {
+            // There is nothing to prove later, so the figures are final.
+            found = rounds::run(&mut self.places, versions, &value, RoundLimit::Rounds(MIN_ROUNDS))?;
+        }
         let (side, costs) = match found {
             RoundResult::Decided(side, costs) => (side, costs),
             RoundResult::Broken(nth, _, why) => return Err(broken(["good", "bad"][nth], &why)),
@@ -287,8 +317,8 @@ impl PerfHunt<'_> {
                 self.add(good, revision, Outcome::Pass, (figures, false))?;
                 EndResults::Loss
             }
-            Some(BorderSide::Below) => EndResults::NoLoss(loss),
-            None => EndResults::Open(loss),
+            None if !is_clearly_faster => EndResults::Open(loss),
+            None | Some(BorderSide::Below) => EndResults::NoLoss(loss),
         })
     }
 
@@ -337,6 +367,8 @@ impl PerfHunt<'_> {
             }
         };
         self.shortest = self.shortest.min(own.first);
+        let border = -self.perf.threshold.ratio().ln();
+        let mut loss = 0.0;
         let found = match &mut older {
             // Nearer to which end?
             Some(older) => rounds::run(
@@ -350,7 +382,10 @@ impl PerfHunt<'_> {
                 &mut self.places,
                 &mut [&mut own, &mut newer],
                 &|logs| logs[0] - logs[1],
-                RoundLimit::Side(-self.perf.threshold.ratio().ln()),
+                match &self.glanced {
+                    Some(_) => RoundLimit::Glance(border),
+                    None => RoundLimit::Side(border),
+                },
             )?,
         };
         let (outcome, why) = match found {
@@ -367,21 +402,37 @@ impl PerfHunt<'_> {
                     Some(BorderSide::Below) => Outcome::Pass,
                     None => Outcome::Unresolved(Reason::Skip),
                 };
+                loss = costs.ratio(1, 0).middle;
                 let why = self.compared(&costs, older.is_some());
                 self.talk.say(&format!("{} needs {why}.", probe.revision.short()));
                 (outcome, why)
             }
         };
         self.newer = Some(newer);
-        if older.is_none() && outcome == Outcome::Pass {
+        let is_first_good = older.is_none() && outcome == Outcome::Pass;
+        let is_glance = older.is_none() && outcome == Outcome::Fail;
+        if is_first_good {
             self.good = Some(probe.tree);
             older = Some(own);
         } else {
             self.places.release(own);
         }
         self.older = older;
+        if let (true, Some(glanced)) = (is_glance, &mut self.glanced) {
+            let (tree, revision) = (probe.tree, probe.revision);
+            let why = Some(why);
+            glanced.push(JournalVerdict { tree, revision, outcome, why, is_of_build: false, is_named: false });
+            return Ok(Some(outcome));
+        }
+        if is_first_good && loss >= LARGE {
+            // They are nearer to the bad end than to this one.
+            for glanced in self.glanced.take().into_iter().flatten() {
+                self.verdicts.add(glanced)?;
+            }
+        }
         self.add(probe.tree, probe.revision, outcome, (why, false))?;
-        Ok(Some(outcome))
+        self.is_small = is_first_good && self.glanced.as_ref().is_some_and(|glanced| !glanced.is_empty());
+        Ok((!self.is_small).then_some(outcome))
     }
 
     fn add(
@@ -406,6 +457,9 @@ impl PerfHunt<'_> {
         let middle = percent(ratio.middle);
         let (word, noun) = (if middle < 0.0 { "less" } else { "more" }, self.perf.measure.noun());
         let (low, high) = (percent(ratio.low), percent(ratio.high));
+        if n_rounds < MIN_ROUNDS {
+            return format!("{:.1} % {word} {noun} than {than} ({})", middle.abs(), count(n_rounds as u64, "round"));
+        }
         format!("{:.1} % {word} {noun} than {than} ({low:.1} to {high:.1} %, {n_rounds} rounds)", middle.abs())
     }
 
@@ -452,18 +506,23 @@ impl PerfHunt<'_> {
         let Some(mut older) = self.end("last fast", trees[0].0)? else { return Ok(None) };
         let Some(mut newer) = self.end("first slower", trees[1].0)? else { return Ok(None) };
         let versions = &mut [&mut older, &mut newer];
-        let begin = Instant::now();
-        match rounds::run(&mut self.places, versions, &|logs| logs[1] - logs[0], RoundLimit::Rounds(1))? {
-            RoundResult::Decided(..) => {}
-            RoundResult::Interrupted => return Ok(None),
-            RoundResult::Broken(nth, _, why) => return Err(broken(["last fast", "first slower"][nth], &why)),
+        let value = |logs: &[f64]| logs[1] - logs[0];
+        let mut n_rounds = MIN_ROUNDS;
+        // A loss that each decision saw at a glance needs no exact figure.
+        if self.most_rounds > 1 {
+            let begin = Instant::now();
+            match rounds::run(&mut self.places, versions, &value, RoundLimit::Rounds(1))? {
+                RoundResult::Decided(..) => {}
+                RoundResult::Interrupted => return Ok(None),
+                RoundResult::Broken(nth, _, why) => return Err(broken(["last fast", "first slower"][nth], &why)),
+            }
+            let affordable = PROOF_TIME.as_secs_f64() / begin.elapsed().as_secs_f64().max(1e-3);
+            let wanted = self.most_rounds.clamp(PROOF_ROUNDS, MAX_ROUNDS);
+            let is_affordable =
+                |n_rounds: &usize| u32::try_from(*n_rounds).is_ok_and(|n_rounds| f64::from(n_rounds) <= affordable);
+            n_rounds = (MIN_ROUNDS..=wanted).rev().find(is_affordable).unwrap_or(MIN_ROUNDS);
         }
-        let affordable = PROOF_TIME.as_secs_f64() / begin.elapsed().as_secs_f64().max(1e-3);
-        let wanted = self.most_rounds.clamp(PROOF_ROUNDS, MAX_ROUNDS);
-        let is_affordable =
-            |n_rounds: &usize| u32::try_from(*n_rounds).is_ok_and(|n_rounds| f64::from(n_rounds) <= affordable);
-        let until = RoundLimit::Rounds((MIN_ROUNDS..=wanted).rev().find(is_affordable).unwrap_or(MIN_ROUNDS));
-        match rounds::run(&mut self.places, versions, &|logs| logs[1] - logs[0], until)? {
+        match rounds::run(&mut self.places, versions, &value, RoundLimit::Rounds(n_rounds))? {
             RoundResult::Interrupted => Ok(None),
             RoundResult::Broken(nth, _, why) => Err(broken(["last fast", "first slower"][nth], &why)),
             RoundResult::Decided(_, costs) => {
@@ -527,7 +586,9 @@ impl ProbeRunner for PerfHunt<'_> {
 
     fn answer(&mut self, probes: &[Probe]) -> Result<RunnerReply, Failure> {
         let probe = probes[0];
-        let outcome = match self.verdicts.answer(&probe) {
+        let is_glanced = |glanced: &JournalVerdict| glanced.tree == probe.tree;
+        let glanced = self.glanced.iter().flatten().any(is_glanced).then_some(Outcome::Fail);
+        let outcome = match self.verdicts.answer(&probe).or(glanced) {
             Some(outcome) => Some(outcome),
             None => self.judge(&probe)?,
         };

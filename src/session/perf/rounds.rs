@@ -1,7 +1,7 @@
 //! Rounds of runs, until they decide something.
 
 use crate::failure::Failure;
-use crate::perf::judge::{BorderSide, Interval, MAX_ROUNDS, Random, Series, median};
+use crate::perf::judge::{BorderSide, Interval, MAX_ROUNDS, Random, Series, clear_side, is_near, median};
 use crate::perf::places::{AttemptResult, BuiltCheckout, PerfCheckouts};
 use idd_base::outcome::Reason;
 use idd_base::revision::TreeId;
@@ -48,8 +48,12 @@ pub enum RoundResult {
 /// When rounds end.
 #[derive(Clone, Copy)]
 pub enum RoundLimit {
-    /// When the centre is known to be on one side of this border, or after the last look.
+    /// When the centre is known to be on one side of this border, or after the last look. If the first run of each version
+    /// and one round are both far on one side, they are enough.
     Side(f64),
+    /// As [`RoundLimit::Side`] with this border below 0, but it is enough for the upper side that there is no large distance
+    /// below 0.
+    Glance(f64),
     /// After this number.
     Rounds(usize),
 }
@@ -71,6 +75,7 @@ pub fn run(
     let mut order: Vec<usize> = (0..versions.len()).collect();
     let mut costs = Costs(vec![Vec::new(); versions.len()]);
     let mut series = Series::default();
+    let firsts: Vec<f64> = versions.iter().map(|place| place.first.ln()).collect();
     loop {
         random.shuffle(&mut order);
         for nth in &order {
@@ -89,14 +94,21 @@ pub fn run(
         }
         let logs: Vec<f64> = costs.0.iter().filter_map(|costs| costs.last()).map(|cost| cost.ln()).collect();
         series.add(value(&logs));
+        let glance = [value(&firsts), value(&logs)];
         let border = match until {
             RoundLimit::Rounds(n_rounds) if series.n_rounds() >= n_rounds => {
                 return Ok(RoundResult::Decided(None, costs));
             }
             RoundLimit::Rounds(_) => continue,
-            RoundLimit::Side(border) => border,
+            RoundLimit::Side(border) | RoundLimit::Glance(border) => border,
         };
-        let side = series.side(border);
+        let is_glance = matches!(until, RoundLimit::Glance(_));
+        let side = match series.n_rounds() {
+            1 if is_glance && is_near(glance) => Some(BorderSide::Above),
+            1 => clear_side(glance, border),
+            _ if is_glance => series.rough_side(border),
+            _ => series.side(border),
+        };
         let is_last = series.n_rounds() >= MAX_ROUNDS || series.is_look() && begin.elapsed() > PATIENCE;
         if side.is_some() || is_last {
             return Ok(RoundResult::Decided(side, costs));

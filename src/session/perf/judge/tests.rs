@@ -198,3 +198,22 @@ fn a_thousand_hunts_for_5_10_and_30_percent_judge_every_candidate_right() {
     assert_eq!(n_wrong, 0, "of 1008 hunts");
     assert!(n_open <= 60, "{n_open} of 6048 candidates are open");
 }
+
+#[test]
+fn two_runs_decide_only_far_from_the_border() {
+    assert_eq!(clear_side([-2.0, -0.8], 0.0), Some(BorderSide::Below));
+    assert_eq!(clear_side([1.5, 0.7], 0.0), Some(BorderSide::Above));
+    for values in [[-2.0, -0.6], [-2.0, 2.0], [0.6, 0.6]] {
+        assert_eq!(clear_side(values, 0.0), None, "{values:?}");
+    }
+    assert!(is_near([0.0, -0.3]) && is_near([3.0, 0.1]) && !is_near([0.0, -0.4]));
+    let series = |value: f64| Series((0..8).map(|nth| value + f64::from(nth % 2) / 100.0).collect());
+    let rough = |value: f64| series(value).rough_side(-0.05);
+    assert_eq!(
+        (rough(-0.02), rough(-0.06), rough(-0.5)),
+        (Some(BorderSide::Above), Some(BorderSide::Above), Some(BorderSide::Below))
+    );
+    assert_eq!(series(-0.06).side(-0.05), None);
+    // What is no large loss is nearer to the slow version than to one that is faster by a large one.
+    const { assert!(NEAR <= LARGE / 2.0 && NEAR < FAR / 2.0) };
+}
