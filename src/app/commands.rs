@@ -30,7 +30,7 @@ use idd_session::lines::TargetLines;
 use idd_session::mend::mend;
 use idd_session::order::{Allowance, ExplainOrder, HuntOrder};
 use idd_session::plan::Plan;
-use idd_session::sandboxes::sandboxes;
+use idd_session::sandboxes::{is_first_use, sandboxes};
 use idd_session::saved::AskedGoal;
 use idd_session::talk::Talk as _;
 use idd_session::{certificate, hunt, kept, lease, require_support, saved, story};
@@ -253,7 +253,10 @@ fn hunt_with(
         None => None,
     };
     let interrupt = Interrupt::register()?.0;
-    let progress = console.progress();
+    let mut progress = console.progress();
+    if console.is_err_terminal && is_first_use(context) && !setup::has_page(context) {
+        progress.say("`git idd help` shows the manual; `git idd --help` needs its page: `git idd setup` installs it.");
+    }
     let saved = saved::open(plan, location, resumed, is_continued)?;
     let (begin, budget) = (Instant::now(), plan.order.effort.budget);
     let announced = Arc::new(Announced::default());

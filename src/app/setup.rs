@@ -21,6 +21,11 @@ pub fn run(is_removal: bool, is_dry_run: bool, context: &Context) -> Result<Comm
     if is_removal { remove(&places, is_dry_run) } else { install(&places, is_dry_run, context) }
 }
 
+/// Whether the man page is at one of its places.
+pub fn has_page(context: &Context) -> bool {
+    InstallDirectories::of(context).all(InstalledFile::Page).iter().any(|path| path.exists())
+}
+
 fn install(places: &InstallDirectories, is_dry_run: bool, context: &Context) -> Result<CommandAnswer, Failure> {
     let (mut text, mut tail, mut code) = (String::new(), String::new(), 0);
     for part in PARTS {

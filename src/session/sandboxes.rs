@@ -62,15 +62,26 @@ pub fn failed(path: &Path, error: &std::io::Error) -> Failure {
     Failure::error(message).with_hint("`git config idd.worktreeDir <path>` names another place")
 }
 
+/// Whether this user has no directory of caches yet.
+pub fn is_first_use(context: &Context) -> bool {
+    caches(context).iter().all(|cache| !cache.exists())
+}
+
+/// The directories for the caches of this program, the preferred one first.
+fn caches(context: &Context) -> Vec<PathBuf> {
+    let absolute = |name: &str| context.variable(name).map(PathBuf::from).filter(|path| path.is_absolute());
+    let caches = [absolute("XDG_CACHE_HOME"), absolute("HOME").map(|home| home.join(".cache"))];
+    caches.into_iter().flatten().map(|cache| cache.join("git-idd")).collect()
+}
+
 /// The directory for the sandboxes of all repositories.
 fn place(context: &Context) -> Result<PathBuf, Failure> {
-    let absolute = |name: &str| context.variable(name).map(PathBuf::from).filter(|path| path.is_absolute());
     let configured = context.configured("idd.worktreedir").last().map(PathBuf::from);
-    let caches = [absolute("XDG_CACHE_HOME"), absolute("HOME").map(|home| home.join(".cache"))];
-    let cache = || caches.into_iter().flatten().map(|cache| cache.join("git-idd")).find(|path| files::is_own(path));
+    let cache = || caches(context).into_iter().find(|path| files::is_own(path));
     let place = configured.or_else(cache).map_or_else(
         || {
-            let shared = absolute("TMPDIR").unwrap_or_else(|| PathBuf::from("/tmp"));
+            let temporary = context.variable("TMPDIR").map(PathBuf::from).filter(|path| path.is_absolute());
+            let shared = temporary.unwrap_or_else(|| PathBuf::from("/tmp"));
             // All users can write there: the name belongs to us only if the directory does.
             let own = shared.join(format!("git-idd-{}", files::user_number()));
             files::make_own(&own).map(|()| own.clone()).map_err(|error| (own, error))

@@ -209,3 +209,18 @@ fn setup_neither_overwrites_nor_removes_what_it_did_not_write() {
     check(|path| std::os::unix::fs::symlink("nowhere", path).unwrap());
     check(|path| fs::create_dir(path).unwrap());
 }
+
+#[test]
+fn the_first_hunt_on_a_terminal_says_how_to_get_the_page() {
+    let said = |is_installed: bool| {
+        let place = Place::new("home/.cargo");
+        if is_installed {
+            place.setup(&[], 0);
+        }
+        let line = "git init -q; git -c user.name=A -c user.email=a@example.org commit -q --allow-empty -m A; \
+                    script -qec 'git idd --until found false; git idd --until found false' log >log.all";
+        place.command("sh").args(["-c", line]).env("TERM", "xterm").status().unwrap();
+        fs::read_to_string(place.scratch.path().join("log")).unwrap().matches("`git idd setup` installs it").count()
+    };
+    assert_eq!((said(false), said(true)), (1, 0));
+}
