@@ -329,7 +329,7 @@ fn number(text: &str) -> Option<f64> {
     }
 }
 
-/// The bytes between quotes, with `\xx` as what they stand for.
+/// The bytes between quotes, with `\xx` and `\\` as what they stand for.
 fn unescaped(text: &str) -> Vec<u8> {
     let text = text.trim_matches('"').as_bytes();
     let mut bytes = Vec::new();
@@ -343,7 +343,7 @@ fn unescaped(text: &str) -> Vec<u8> {
             }
             _ => {
                 bytes.push(text[at]);
-                at += 1;
+                at += if text[at..].starts_with(br"\\") { 2 } else { 1 };
             }
         }
     }
@@ -384,6 +384,7 @@ mod tests {
         check("[2 x i16] [i16 1, i16 -1]", &[1, 0, 255, 255]);
         check("[2 x [2 x i8]] [[2 x i8] c\"ab\", [2 x i8] zeroinitializer]", b"ab\0\0");
         check("[4 x i8] c\"c\\22\\00c\"", b"c\"\0c");
+        check(r#"[6 x i8] c"\\5C\\\22\00""#, b"\\5C\\\"\0");
         check("double 1.500000e+00", &1.5_f64.to_le_bytes());
         check("double 0x3FF8000000000000", &1.5_f64.to_le_bytes());
         // The text of a `float` is that of a `double`.
