@@ -358,6 +358,28 @@ fn a_chain_begins_in_a_call_whose_value_an_and_uses() {
 }
 
 #[test]
+fn a_crash_behind_an_array_of_variable_length_is_in_its_own_statement() {
+    let good = "#include <stdio.h>
+int main(int argc, char **argv)
+{
+    int rows = argc + 1;
+    int sums[rows][argc + 2];
+    int *at;
+    sums[1][2] = 4;
+    at = &sums[1][2];
+    sums[0][0] = *at + (int)sizeof sums;
+    printf(\"%d\\n\", sums[0][0]);
+    return 0;
+}
+";
+    let place = repository(good, &good.replace("at = &sums[1][2]", "at = NULL"));
+    let explanation = explained(place.path(), "./a", &[]);
+    let found = links(&explanation);
+    assert_eq!(found.iter().map(|link| (link.0, &*link.1, &*link.2)).collect::<Vec<_>>(), [(8, "at", "NULL")]);
+    assert_eq!(explanation["failure"]["line"], 9);
+}
+
+#[test]
 fn a_signal_that_the_program_sends_to_itself_is_explained() {
     for send in ["raise(SIGUSR1)", "kill(getpid(), SIGUSR2)"] {
         let good = "#define _GNU_SOURCE\n#include <signal.h>\n#include <unistd.h>\nint main(void)\n{\n    int limit = 1;\n    int value = 2 * limit;\n    if (value > 2)\n        SEND;\n    return 0;\n}\n".replace("SEND", send);

@@ -1,8 +1,9 @@
 //! Statements of a function, as a source has them.
 //!
-//! A **statement** is a run of instructions of one block. No temporary value lives from one statement of a block to the next, and a statement begins behind the
-//! last place of the source that the one before touches; so `x = f(a) + b;` is one, `a = 1; b = 2;` are two, and the three parts of the head of a `for` are
-//! three. A jump without a condition is none. Statement 0 of each function is its entry: parameters get their values there.
+//! A **statement** is a run of instructions of one block. No temporary value lives from one statement of a block to the next, but where an array of variable
+//! length lies, and how long it is. A statement begins behind the last place of the source that the one before touches; so `x = f(a) + b;` is one,
+//! `a = 1; b = 2;` are two, and the three parts of the head of a `for` are three. A jump without a condition is none. Statement 0 of each function is its
+//! entry: parameters get their values there.
 
 use std::collections::HashMap;
 
@@ -43,11 +44,12 @@ pub fn statements(function: &Function, n_slots: usize, debug: Debug<'_>) -> Vec<
         let n_slots = if number == 0 { n_slots } else { 0 };
         let mut uses: HashMap<ValueId, usize> = HashMap::new();
         for (index, instruction) in instructions.iter().enumerate() {
-            for operand in &instruction.operands {
-                if let OperandValue::Local(id) = operand.value {
-                    uses.insert(id, index);
-                }
+            for id in locals(instruction) {
+                uses.insert(id, index);
             }
+        }
+        for (id, made) in lasting(function, &instructions[n_slots..]) {
+            uses.insert(id, n_slots + made);
         }
         let mut runs: Vec<StatementRun> = Vec::new();
         let mut open: Option<StatementRun> = None;
@@ -103,6 +105,28 @@ pub fn statements(function: &Function, n_slots: usize, debug: Debug<'_>) -> Vec<
         }
     }
     statements
+}
+
+/// The values of an instruction that the function makes.
+fn locals(instruction: &Instruction) -> impl Iterator<Item = ValueId> {
+    instruction.operands.iter().filter_map(|operand| match operand.value {
+        OperandValue::Local(id) => Some(id),
+        _ => None,
+    })
+}
+
+/// The addresses and lengths of arrays of variable length, which are kept until the block ends; with where the array is made.
+fn lasting(function: &Function, instructions: &[Instruction]) -> HashMap<ValueId, usize> {
+    let mut found: HashMap<ValueId, usize> = HashMap::new();
+    for (index, instruction) in instructions.iter().enumerate().rev() {
+        let Some(result) = instruction.result else { continue };
+        let is_array = matches!(instruction.op, Op::Alloca(_))
+            && function.declarations.iter().any(|declaration| declaration.address == result);
+        let Some(made) = is_array.then_some(index).or_else(|| found.get(&result).copied()) else { continue };
+        found.insert(result, made);
+        found.extend(locals(instruction).map(|id| (id, made)));
+    }
+    found
 }
 
 /// What does nothing that the source says.
