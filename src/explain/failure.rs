@@ -60,7 +60,7 @@ impl RunFailure {
         let at = |wrong, step, time| Some(Self { wrong, step, time, ending, reference: expected });
         let failure = |wrong, step: Step| at(wrong, step, u64::from(step.0));
         if ending != expected && !matches!(ending, RunEnding::Exit(_)) {
-            return failure(RunWrong::Ended, last);
+            return at(RunWrong::Ended, run.end.unwrap_or(last), u64::from(last.0));
         }
         let pairs = run.said.iter().zip(&reference.said);
         let first = pairs.take_while(|(said, other)| said.is_same(other)).count();

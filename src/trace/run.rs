@@ -96,6 +96,8 @@ pub struct Run {
     pub said: Vec<ObservableCall>,
     /// The last step of `main`, if that returned; in C++ the program goes on after it.
     pub main_end: Option<Step>,
+    /// The step that was under way when a C program was ended; others that it called may have begun after it.
+    pub end: Option<Step>,
     /// What functions of the library left in memory without a record (`read`, `fgets`, `sscanf`, `qsort`), as far as it was read
     /// later and is not too much.
     pub revealed: Vec<Revealed>,

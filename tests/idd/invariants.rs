@@ -438,3 +438,39 @@ fn only_another_run_that_passed_is_compared() {
     assert!(missing.0.contains("hint: `--passing` takes the recording of a run that passed"), "{}", missing.0);
     assert_eq!([same.1, failed.1, missing.1], [Some(1); 3]);
 }
+
+#[test]
+fn a_crash_in_the_library_is_explained_by_what_it_was_given() {
+    let source = "#include <stdio.h>
+#include <string.h>
+static int twice(int n)
+{
+    return n + n;
+}
+int main(int argc, char **argv)
+{
+    char *text = NULL;
+    int numbers[2] = {2, 1}, n = 0;
+    if (argv[1][0] == 'l')
+        n = twice(argc) + (int)strlen(text);
+    else if (argv[1][0] == 'c')
+        strcpy(text, \"ab\");
+    else if (argv[1][0] == 's')
+        sscanf(\"7\", \"%d\", (int *)(long)numbers[0]);
+    printf(\"%d\\n\", n);
+    return 0;
+}
+";
+    for (letter, line, origin) in [("l", 12, 9), ("c", 14, 9), ("s", 16, 10)] {
+        let place = recording("given", source, &format!("./given {letter}"));
+        let (said, progress, code) = idd(place.path(), &["slice", "--json", "--backward", "crash"]);
+        assert_eq!(code, Some(0), "{said}{progress}");
+        let slice: Value = serde_json::from_str(&said).unwrap();
+        let lines = |found: &Value| {
+            found.as_array().unwrap().iter().map(|one| one["line"].as_u64().unwrap()).collect::<Vec<_>>()
+        };
+        assert!([line, origin].iter().all(|line| lines(&slice["lines"]).contains(line)), "{slice:#}");
+        let found = invariants(place.path(), &[]);
+        assert!([line, origin].iter().all(|line| lines(&found["statements"]).contains(line)), "{found:#}");
+    }
+}

@@ -446,9 +446,11 @@ impl<F: Forks> Causality<F> {
             return Ok(fork.is_induced == Some(true));
         }
         fork.told(&machine, run::last_words(&machine));
-        let last = fork.indices.last().copied().unwrap_or(0);
         let n_said = self.failing.run.said.partition_point(|said| said.step < from);
-        Ok(self.failure.is_seen(&self.failing.run, &fork.said, n_said, (ending, last)))
+        // The record of a crash may be taken for executed, so that its function was left.
+        let lasts = [machine.frame().map_or(0, index), fork.indices.last().copied().unwrap_or(0)];
+        let is_seen = |last| self.failure.is_seen(&self.failing.run, &fork.said, n_said, (ending, last));
+        Ok(lasts.into_iter().any(is_seen))
     }
 }
 
@@ -517,6 +519,11 @@ impl<F: Forks> Executions for Causality<F> {
     }
 }
 
+/// The index of the step of a frame, as [`Run::indices`] has it.
+fn index(frame: &NativeFrame) -> u64 {
+    frame.index().map_or(0, |Index(index)| index.max(1))
+}
+
 /// What a variable has to hold.
 struct WantedValue {
     address: u64,
@@ -542,7 +549,7 @@ struct PlayedFork<'f> {
 
 impl PlayedFork<'_> {
     fn told(&mut self, machine: &NativeMachine, said: Option<ObservableCall>) {
-        let index = machine.frame().and_then(NativeFrame::index).map_or(0, |Index(index)| index.max(1));
+        let index = machine.frame().map_or(0, index);
         self.said.extend(said.map(|said| (said, index)));
     }
 
@@ -586,7 +593,7 @@ impl PlayedFork<'_> {
 
 impl Watch for PlayedFork<'_> {
     fn step(&mut self, machine: &NativeMachine) {
-        let index = machine.frame().and_then(NativeFrame::index).map_or(0, |Index(index)| index.max(1));
+        let index = machine.frame().map_or(0, index);
         self.is_there |= self.goal == Some(index);
         if self.is_there && self.is_induced.is_none() {
             self.look(machine);

@@ -8,7 +8,7 @@ use crate::invariants::recursion::Recursion;
 use crate::invariants::{InvariantsOrder, assertion, recursion};
 use crate::recorded::failed;
 use crate::slice::SliceDirection;
-use crate::slice::criterion::{BY_SIGNAL, Criterion, not_visible};
+use crate::slice::criterion::{BY_SIGNAL, Criterion, is_fault, not_visible};
 use crate::sources::RecordedSources;
 use idd_explain::failure::RunWrong;
 use idd_explain::invariant::FailingState;
@@ -104,6 +104,8 @@ pub fn find(
                 let origin = output::origin(player, place).map_err(|error| failed(&error))?;
                 let right = right(&outputs(player)?, (place, origin), (at, expected.unwrap_or_default()), player)?;
                 FailingThing::Output(place, origin, right)
+            } else if is_fault(ended) {
+                FailingThing::Crash
             } else {
                 FailingThing::End
             };

@@ -13,6 +13,7 @@ use idd_trace::output::{NoByte, OutputStream};
 use idd_trace::place::Place;
 use idd_trace::slice::UsedPart;
 use idd_trace::step::Step;
+use signal_hook::consts::{SIGABRT, SIGBUS, SIGFPE, SIGILL, SIGSEGV, SIGSYS, SIGTRAP};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -27,7 +28,7 @@ pub enum Criterion {
     Output(u64),
     /// A byte of standard error, from 0.
     Errors(u64),
-    /// The crash, or the last step of a program that aborted.
+    /// The crash; in a library the last step of a program that was killed by a signal of its own.
     Crash,
     /// The last step.
     End,
@@ -47,11 +48,16 @@ pub struct CriterionSteps {
     pub part: Option<UsedPart>,
 }
 
-/// The signal of `abort`.
-const SIGABRT: u32 = 6;
+/// The signals that a program gets for what it does itself: it aborts, or cannot go on.
+const FAULTS: [i32; 7] = [SIGILL, SIGTRAP, SIGABRT, SIGBUS, SIGFPE, SIGSEGV, SIGSYS];
 
 /// The end of a process by a signal, see [`container`](idd_trace::container).
 pub const BY_SIGNAL: u32 = 256;
+
+/// Whether a process was killed by what it did itself.
+pub fn is_fault(ended: Option<u32>) -> bool {
+    ended.is_some_and(|ended| FAULTS.iter().any(|signal| ended == BY_SIGNAL + signal.unsigned_abs()))
+}
 
 fn shown(text: &str) -> String {
     Terminal.line(&Untrusted::from(text))
@@ -90,9 +96,9 @@ impl Criterion {
             Self::Errors(offset) => written(run, OutputStream::Errors, *offset),
             Self::Crash => {
                 let outputs = run.outputs().map_err(|error| failed(&error))?;
-                let aborted = (ended == Some(BY_SIGNAL + SIGABRT)).then_some(outputs.last).flatten();
-                let step = outputs.crash.or(aborted).ok_or_else(|| {
-                    Failure::error("the program did not crash in an instrumented function")
+                let in_library = is_fault(ended).then_some(outputs.last).flatten();
+                let step = outputs.crash.or(in_library).ok_or_else(|| {
+                    Failure::error("the program did not crash")
                         .with_hint("`end` is its last step, `output:<n>` a byte that it printed")
                 })?;
                 Ok(CriterionSteps {

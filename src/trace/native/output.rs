@@ -19,6 +19,8 @@ const MAX_TEXT: u64 = 1 << 20;
 pub fn outputs(player: &mut NativePlayer) -> Result<Outputs, TraceError> {
     let mut outputs = Outputs::default();
     player.replay(&mut outputs)?;
+    // The step that called the last one may have gone on.
+    outputs.last = player.machine.frame().map(|frame| frame.step).or(outputs.last);
     Ok(outputs)
 }
 

@@ -206,6 +206,7 @@ impl RunReader {
     pub fn end(self, machine: &NativeMachine) -> Run {
         let mut run = self.outline.run;
         run.said.extend(last_words(machine));
+        run.end = machine.frame().map(|frame| frame.step);
         run.n_records = machine.n_records;
         run.late.sort_by_key(|(step, _)| *step);
         run

@@ -53,11 +53,17 @@ impl Native<'_> {
                 conditions.push(self.outside(terms, step, (crashed.operand, base))?);
             }
         } else if let Some(last) = event.last().filter(|last| matches!(last.op, Op::Call(..))) {
-            // A library crashed: at a pointer that it was given.
-            let pointers = last.operands.iter().zip(&evaluated.arguments);
-            for (_, argument) in pointers.filter(|(operand, _)| operand.ty == Type::Ptr) {
-                if let Some(argument) = argument.filter(|one| self.symbolic.versions.value(terms, *one) < FIRST_PAGE) {
-                    conditions.push(self.symbolic.as_recorded(terms, argument));
+            // A library crashed: at a pointer that it was given, else because of all that it was given.
+            let given = last.operands.iter().zip(&evaluated.arguments);
+            let given: Vec<_> = given.filter_map(|(operand, argument)| Some((&operand.ty, (*argument)?))).collect();
+            let is_bad = |(ty, argument): &&(&Type, TermId)| {
+                **ty == Type::Ptr && self.symbolic.versions.value(terms, *argument) < FIRST_PAGE
+            };
+            let bad: Vec<_> = given.iter().filter(is_bad).collect();
+            let chosen = if bad.is_empty() { given.iter().collect() } else { bad };
+            for (_, argument) in chosen {
+                if terms.constant_of(*argument).is_none() {
+                    conditions.push(self.symbolic.as_recorded(terms, *argument));
                 }
             }
         }
