@@ -440,6 +440,26 @@ fn only_another_run_that_passed_is_compared() {
 }
 
 #[test]
+fn what_a_condition_chose_is_compared_by_the_way_that_it_went() {
+    let source = "#include <stdio.h>
+static int is_long(int n)
+{
+    return n > 3;
+}
+int main(void)
+{
+    int n = 3;
+    puts(is_long(n) ? \"long\" : \"short\");
+    return 0;
+}
+";
+    let place = versions(source, "n > 3", "n > 2", "./both");
+    let found = invariants(place.path(), &["--passing", "1", "--verify"]);
+    assert!(lines(&found).contains(&4), "{found:#}");
+    assert_eq!(found["remarks"], serde_json::json!([]), "{found:#}");
+}
+
+#[test]
 fn a_crash_in_the_library_is_explained_by_what_it_was_given() {
     let source = "#include <stdio.h>
 #include <string.h>

@@ -192,6 +192,11 @@ impl Globals {
         let named = || self.all.iter().filter(|global| global.is_named && &*global.name == name);
         named().find(|global| global.unit == unit).or_else(|| named().next())
     }
+
+    /// What a unit calls so, and the source does not: a text.
+    pub fn unnamed(&self, name: &str, unit: u32) -> Option<&Global> {
+        self.all.iter().find(|global| !global.is_named && global.unit == unit && &*global.name == name)
+    }
 }
 
 /// Bytes that are known, and bytes that are not, in turn.

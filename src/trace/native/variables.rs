@@ -34,6 +34,13 @@ pub enum NativeWritable {
     Output,
 }
 
+impl NativeWritable {
+    /// What functions of the library read and write through a pointer, besides the variables that are known there: mostly text.
+    fn bytes() -> Self {
+        Self::Memory(format!("{:?}", Type::Int(8)))
+    }
+}
+
 impl potential::WritableVariable for NativeWritable {
     const OUTPUT: Self = Self::Output;
 
@@ -204,6 +211,7 @@ impl<'f> VariableFinder<'f> {
             let is_written = model.effects.iter().any(|effect| writes_at(effect, index));
             if operand.ty == Type::Ptr && !is_written && matches!(operand.value, OperandValue::Local(_)) {
                 into.extend(self.around(&operand.value));
+                into.insert(NativeWritable::bytes());
             }
         }
     }
@@ -249,7 +257,8 @@ impl<'f> VariableFinder<'f> {
                         None => !name.starts_with("llvm."),
                     };
                     if operand.ty == Type::Ptr && is_written {
-                        into.extend(self.around(&operand.value).into_iter().next());
+                        let of_library = model.map(|_| NativeWritable::bytes());
+                        into.extend(self.around(&operand.value).into_iter().next().or(of_library));
                     }
                 }
             }

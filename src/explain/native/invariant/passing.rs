@@ -250,12 +250,36 @@ impl<'p> PassingTerms<'p> {
                 found.insert(ours, Some(if is_same { Because::Elsewhere } else { Because::Parts }));
             }
         }
-        if let Some(event) = run.symbolic.tape.event(moment)?
+        let here = run.symbolic.tape.event(moment)?;
+        for maker in here.as_ref().map(|event| self.read_otherwise(run, event.step)).transpose()?.into_iter().flatten()
+        {
+            found.extend(self.skipped(run, maker)?);
+        }
+        if let Some(event) = here
             && event.back.as_ref().and_then(|back| back.library.as_ref()).is_some_and(|(call, _)| is_input(call))
         {
             found.extend(self.shifted(run, event.step)?);
         }
         Ok(found.into_iter().collect())
+    }
+
+    /// The steps of the passing run that wrote the first byte that a function of the library read otherwise in a step of the failing run.
+    fn read_otherwise(&mut self, run: &mut FailingRun<'_, '_>, step: Step) -> Result<Vec<Step>, TraceError> {
+        let Some(other) = self.alignment.reference(step) else { return Ok(Vec::new()) };
+        let moments: Vec<_> = run.symbolic.tape.moments(step).zip(self.symbolic.tape.moments(other)).collect();
+        let mut makers = Vec::new();
+        for (ours, theirs) in moments {
+            let (ours, theirs) = (run.symbolic.tape.event(ours)?, self.symbolic.tape.event(theirs)?);
+            let looked = |event: Option<Rc<StepEvent>>| {
+                let back = event.and_then(|event| event.back.clone()).filter(|back| back.library.is_some());
+                back.map(|back| back.access.looked).unwrap_or_default()
+            };
+            for (one, two) in looked(ours).iter().zip(&looked(theirs)) {
+                let mut bytes = one.bytes.iter().zip(&two.bytes);
+                makers.extend(bytes.find(|(one, two)| one.0 != two.0).map(|(_, (_, maker))| *maker));
+            }
+        }
+        Ok(makers)
     }
 
     /// Whether a step of the failing run corresponds to one with the same instructions.

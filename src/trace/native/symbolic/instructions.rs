@@ -101,7 +101,9 @@ impl ExecutedEvent<'_, '_> {
             OperandValue::Global(name) => {
                 let known = recorded.or_else(|| {
                     let globals = &self.symbolic.tape.player.machine.globals;
-                    let global = globals.named(name, self.event.shape.body.unit).map(|global| global.address);
+                    let unit = self.event.shape.body.unit;
+                    let global = globals.named(name, unit).or_else(|| globals.unnamed(name, unit));
+                    let global = global.map(|global| global.address);
                     let function = || globals.functions().iter().find(|(_, found)| *found == name);
                     global.or_else(|| function().map(|(address, _)| *address))
                 });
@@ -287,7 +289,7 @@ impl ExecutedEvent<'_, '_> {
             Op::Phi(blocks) => match blocks.iter().position(|block| *block == event.block_before) {
                 Some(number) => {
                     let value = self.operand(index, number)?;
-                    self.chosen(value)?
+                    self.chosen(value, number)?
                 }
                 None => None,
             },
@@ -379,8 +381,8 @@ impl ExecutedEvent<'_, '_> {
         Some(self.pinned(bits, width, pins))
     }
 
-    /// A value that decisions chose, as long as they go the same way.
-    fn chosen(&mut self, value: Option<TermId>) -> Result<Option<TermId>, TraceError> {
+    /// A value that decisions chose among several, as long as they go the same way.
+    fn chosen(&mut self, value: Option<TermId>, number: usize) -> Result<Option<TermId>, TraceError> {
         let Some(value) = value else { return Ok(None) };
         let event = self.event;
         let mut conditions = Vec::new();
@@ -395,7 +397,10 @@ impl ExecutedEvent<'_, '_> {
         if conditions.is_empty() {
             return Ok(Some(value));
         }
-        let is_chosen = self.pinned(1, 1, conditions);
+        // In another run another one may be chosen.
+        let number = number as u64 & mask(8);
+        let (choice, number) = (self.pinned(number, 8, conditions), self.terms.constant(number, 8));
+        let is_chosen = self.terms.binary(BinaryTerm::Eq, choice, number);
         let other = self.terms.not(value);
         Ok(Some(self.terms.if_else(is_chosen, value, other)))
     }
