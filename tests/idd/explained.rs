@@ -358,6 +358,40 @@ fn a_chain_begins_in_a_call_whose_value_an_and_uses() {
 }
 
 #[test]
+fn a_store_that_an_arm_lacks_is_missing_in_that_arm() {
+    let good = "#include <stdio.h>
+int main(void)
+{
+    char text[] = \"a_b-c_d\", *at = text;
+    int seen = 0;
+    while (*at) {
+        switch (*at) {
+        case '_': *at = ' '; break;
+        case '-': *at = '+'; break;
+        }
+        if (*at == 'c') {
+            *at = 'C';
+        }
+        seen++;
+        at++;
+    }
+    printf(\"%d %s\\n\", seen, text);
+    return 0;
+}
+";
+    let rewritten = good.replace("        seen++;\n        at++;\n", "        seen++, at++;\n");
+    for (from, to, line, missing) in [
+        ("'_': *at = ' '; break;", "'_': break;", 8, "has case '_': *at = ' '; break here"),
+        ("            *at = 'C';\n", "", 12, "also has *at = 'C' here"),
+    ] {
+        let said = said(good, &rewritten.replace(from, to), "test \"$(./a)\" = '7 a b+C d'");
+        let first = said.lines().find(|line| line.starts_with("* ")).unwrap();
+        assert!(first.starts_with(&format!("* a.c:{line} ")) && first.contains(" stays "), "{said}");
+        assert!(first.ends_with(missing), "{said}");
+    }
+}
+
+#[test]
 fn a_crash_behind_an_array_of_variable_length_is_in_its_own_statement() {
     let good = "#include <stdio.h>
 int main(int argc, char **argv)

@@ -133,6 +133,8 @@ pub struct Omission {
     pub time: u64,
     /// The step that wrote elsewhere, or that is there instead; where one is missing, the one of the same function that comes next in both runs, else the one before.
     pub place: Option<Step>,
+    /// Whether it is left out of an arm of the decision in which the failing run does nothing.
+    pub is_arm_empty: bool,
 }
 
 /// Both runs, and forks of the failing one.
@@ -297,7 +299,7 @@ impl<F: Forks> Causality<F> {
             // It wrote elsewhere.
             let time = self.failing.run.falls(same);
             let is_later = same != cell.writer && time > definition.time;
-            return is_later.then_some(Omission { decision: same, time, place: Some(same) });
+            return is_later.then_some(Omission { decision: same, time, place: Some(same), is_arm_empty: false });
         }
         let gap = self.gap(step);
         (gap.time >= definition.time).then_some(gap)
@@ -311,20 +313,27 @@ impl<F: Forks> Causality<F> {
         let is_missing = |step: &Step| *step != Step::START && self.alignment.failing(*step).is_none();
         let around = std::iter::successors(Some(step), |step| Some(decider(*step)).filter(is_missing));
         let step = around.last().unwrap_or(step);
-        let is_here = |(_, other): &&(Step, Step)| callers[other.0 as usize] == callers[step.0 as usize];
+        let decision = failure::parting(step, &self.reference.run, &self.alignment);
         let next = pairs.partition_point(|(_, other)| *other < step);
-        let place = pairs[next..].iter().find(is_here).or_else(|| pairs[..next].iter().rev().find(is_here));
+        let is_here = |(_, other): &&(Step, Step)| callers[other.0 as usize] == callers[step.0 as usize];
+        let is_in_arm = |pair: &&(Step, Step)| is_here(pair) && decider(pair.1) == decider(step);
+        let (behind, before) = (&pairs[next..], &pairs[..next]);
+        let in_arm = behind.iter().find(is_in_arm).or_else(|| before.iter().rev().find(is_in_arm));
+        let place = in_arm.or_else(|| behind.iter().find(is_here)).or_else(|| before.iter().rev().find(is_here));
         let place = place.map(|(step, _)| *step);
         // What only the failing run does there stands for it.
-        let last = pairs[..next].last().map_or(Step::START, |(step, _)| *step);
-        let end = pairs.get(next).map_or(self.failing.run.n_steps() + 1, |(step, _)| step.0);
-        let callers = &self.failing.run.callers;
-        let is_beside = |step: &u32| place.is_some_and(|place| callers[*step as usize] == callers[place.0 as usize]);
+        let last = before.last().map_or(Step::START, |(step, _)| *step);
+        let end = behind.first().map_or(self.failing.run.n_steps() + 1, |(step, _)| step.0);
+        let Run { callers: ours, deciders: our_deciders, .. } = &self.failing.run;
+        let is_beside = |step: &u32| place.is_some_and(|place| ours[*step as usize] == ours[place.0 as usize]);
         let instead = (last.0 + 1..end).find(is_beside).map(Step);
+        let is_decision = decider(step).0 != callers[step.0 as usize];
+        let is_decided = |step: Step| our_deciders[step.0 as usize] == decision.0;
         Omission {
-            decision: failure::parting(step, &self.reference.run, &self.alignment),
+            decision,
             time: u64::from(last.0),
             place: instead.or(place),
+            is_arm_empty: is_decision && in_arm.is_none() && !instead.is_some_and(is_decided),
         }
     }
 

@@ -5,12 +5,16 @@ use std::collections::HashMap;
 use crate::link::Instance;
 use crate::native::recorded::NativeRecorded;
 use idd_trace::TraceError;
+use idd_trace::place::Place;
 use idd_trace::step::Step;
 
-/// The instances that some steps are; a step that did not run has none.
+/// The instances that some steps are, and the places of their statements; a step that did not run has none.
 ///
 /// Cost: one pass over the run.
-pub fn instances(recorded: &mut NativeRecorded, steps: &[Step]) -> Result<HashMap<Step, Instance>, TraceError> {
+pub fn instances(
+    recorded: &mut NativeRecorded,
+    steps: &[Step],
+) -> Result<HashMap<Step, (Instance, Option<Place>)>, TraceError> {
     let mut steps = steps.to_vec();
     steps.sort_unstable();
     // By the number of a function among those met, and that of a statement.
@@ -21,11 +25,12 @@ pub fn instances(recorded: &mut NativeRecorded, steps: &[Step]) -> Result<HashMa
         let nth = counts.entry(statement).or_insert(0);
         *nth += 1;
         if steps.binary_search(&frame.step).is_ok() {
-            found.push((frame.step, statement, *nth));
+            found.push((frame.step, statement, *nth, frame.place().cloned()));
         }
     })?;
     let of = |statement| counts.get(&statement).copied().unwrap_or(1);
-    Ok(found.into_iter().map(|(step, statement, nth)| (step, Instance { nth, of: of(statement) })).collect())
+    let found = found.into_iter();
+    Ok(found.map(|(step, statement, nth, place)| (step, (Instance { nth, of: of(statement) }, place))).collect())
 }
 
 #[cfg(test)]
@@ -40,6 +45,8 @@ mod tests {
         // `node->value = weights[i];`
         let second = step(&mut run.player, 26, 1);
         let found = instances(&mut run, &[second, Step(u32::MAX)]).unwrap();
-        assert_eq!(found, HashMap::from([(second, Instance { nth: 2, of: 3 })]));
+        assert_eq!(found.len(), 1);
+        let (instance, place) = &found[&second];
+        assert_eq!((*instance, place.as_ref().map(|place| place.line)), (Instance { nth: 2, of: 3 }, Some(26)));
     }
 }

@@ -23,6 +23,8 @@ pub struct Standing {
     pub place: Option<Place>,
     /// For a decision: how it went.
     pub outcome: Option<DecisionOutcome>,
+    /// For a decision: where the arm begins that it went into.
+    pub arm: Option<Place>,
     /// Which instance of its statement it is, once that is known.
     pub instance: Option<Instance>,
 }
@@ -103,6 +105,13 @@ impl Watch for StandingWatch {
             }
             _ => None,
         };
+        let dependence = &frame.shape.flow.control_dependence[frame.block.0 as usize];
+        if dependence.iter().any(|(decision, _)| decision.0 == self.block) {
+            let places = function.block(frame.block).instructions.iter().filter_map(|instruction| {
+                frame.shape.debug().place(instruction.location?).filter(|place| place.line > 0)
+            });
+            self.standing.arm = places.min();
+        }
         let condition = done::exactly(&frame.shape, self.statement);
         self.standing.outcome = Some(DecisionOutcome::new((told, way), condition, successor));
         self.is_over = true;

@@ -13,7 +13,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use crate::chain::{Definition, FaultChain};
 use crate::failure::RunWrong;
 use crate::link::{Did, Link};
-use crate::native::causality::{Causality, CausalityError, Forks};
+use crate::native::causality::{Causality, CausalityError, Forks, Omission};
 use crate::native::instances::instances;
 use crate::native::recorded::NativeRecorded;
 use crate::native::standing::{Standing, giver, standing};
@@ -35,10 +35,11 @@ pub fn number(
     let found = instances(recorded, &steps)?;
     let (of_links, of_standings) = steps.split_at(links.len());
     for (link, step) in links.iter_mut().zip(of_links) {
-        link.instance = found.get(step).copied();
+        // An empty arm has no steps that could be counted.
+        link.instance = found.get(step).filter(|(_, place)| *place == link.place).map(|(instance, _)| *instance);
     }
     for ((_, standing), step) in standings.iter_mut().zip(of_standings) {
-        standing.instance = found.get(step).copied();
+        standing.instance = found.get(step).map(|(instance, _)| *instance);
     }
     Ok(())
 }
@@ -128,9 +129,10 @@ pub fn tell<F: Forks>(
             let time = omitted.map_or(definition.time, |gap| {
                 if is_decided { gap.time.max(causality.failing().run.falls(gap.decision)) } else { gap.time }
             });
-            if let Some(place) = omitted.filter(|_| !is_decided).and_then(|gap| gap.place) {
-                // Not a decision, but the program itself leaves it out: it is missing there.
-                (step, found) = (place, standing(causality.failing(), place)?);
+            if let Some(gap) = omitted.filter(|_| !is_decided)
+                && let Some(missing) = missing(causality, gap)?
+            {
+                (step, found) = missing;
             }
             if is_nearest {
                 let reference = causality.alignment().reference(step);
@@ -170,6 +172,23 @@ pub fn tell<F: Forks>(
         }
     }
     Ok(ToldChain { links, n_sets: chain.sets.len(), n_left: None })
+}
+
+/// Where not a decision, but the program itself leaves out what the reference has: in an arm without a step, which stands at its decision, or at a step.
+fn missing<F: Forks>(
+    causality: &mut Causality<F>,
+    gap: Omission,
+) -> Result<Option<(Step, Standing)>, CausalityError<F::Error>> {
+    if gap.is_arm_empty {
+        let decision = standing(causality.failing(), gap.decision)?;
+        if decision.arm.is_some() {
+            return Ok(Some((gap.decision, Standing { place: decision.arm.clone(), ..decision })));
+        }
+    }
+    Ok(match gap.place {
+        Some(place) => Some((place, standing(causality.failing(), place)?)),
+        None => None,
+    })
 }
 
 /// Where the definitions of a chain are told, and how.

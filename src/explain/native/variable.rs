@@ -97,7 +97,8 @@ pub(super) fn values<F: Forks>(
 /// Where a block was made.
 fn made(recorded: &mut NativeRecorded, step: Step) -> Result<String, TraceError> {
     let line = standing(recorded, step)?.place.map_or(0, |place| place.line);
-    let instance = instances(recorded, &[step])?.remove(&step).filter(|instance| instance.of > 1);
+    let instance = instances(recorded, &[step])?.remove(&step).map(|(instance, _)| instance);
+    let instance = instance.filter(|instance| instance.of > 1);
     let which = instance.map(|instance| format!(", {} time", ordinal(u64::from(instance.nth))));
     Ok(format!(" made in line {line}{}", which.unwrap_or_default()))
 }

@@ -10,7 +10,7 @@ use idd_report::patch;
 use idd_world::repo::locate::Location;
 use idd_world::repo::source;
 use idd_world::repo::store::TreeStore;
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 /// The ends of the names of files that C compilers read.
 const C_FILES: [&str; 8] = [".c", ".h", ".cc", ".cpp", ".cxx", ".hpp", ".hh", ".inc"];
@@ -130,7 +130,7 @@ impl ReferenceLines {
                 None => code,
             }
         };
-        let mut groups = self.0.iter().filter(|group| group.path == path);
+        let groups = self.0.iter().filter(|group| group.path == path);
         let of_line = groups.clone().find_map(|group| {
             let index = line.checked_sub(group.first)? as usize;
             (index < group.new.len()).then_some((group, index))
@@ -139,10 +139,12 @@ impl ReferenceLines {
             let text = if old.len() == new.len() { code(&old[index..=index]) } else { code(old) };
             return Some(if text.is_empty() { Was::Nothing } else { Was::Other(text.as_str().into()) });
         }
-        let gap = groups.find(|group| {
-            group.new.is_empty() && (group.first.saturating_sub(BESIDE)..group.first + BESIDE).contains(&line)
-        })?;
-        Some(code(&gap.old)).filter(|text| !text.is_empty()).map(|text| Was::More(text.as_str().into()))
+        let mut gaps = groups.filter(|group| {
+            !group.new.iter().any(|line| says(line.trim()))
+                && (group.first.saturating_sub(BESIDE)..group.first + BESIDE).contains(&line)
+        });
+        let text = gaps.find_map(|gap| Some(code(&gap.old)).filter(|text| !text.is_empty()));
+        text.map(|text| Was::More(text.as_str().into()))
     }
 }
 
@@ -151,13 +153,33 @@ fn path(header: &str) -> String {
     String::from_utf8_lossy(&patch::strip(header.as_bytes())).into_owned()
 }
 
-/// The lines of the newer version that a patch touches; beside a gap, the lines around it.
+/// The numbers of those lines of a patch that only lay out the same code in another way, or have other comments.
+fn of_layout(patch: &str) -> HashSet<usize> {
+    let marks = ['-', '+'];
+    let lines: Vec<&str> = patch.lines().collect();
+    let is_changed = |line: &str| line.starts_with(marks) && !line.starts_with("--- ") && !line.starts_with("+++ ");
+    let text = |group: &[&str], mark| {
+        group.iter().filter_map(|line| line.strip_prefix(mark)).collect::<Vec<&str>>().join("\n")
+    };
+    let (mut found, mut first) = (HashSet::new(), 0);
+    for group in lines.chunk_by(|one, other| is_changed(one) == is_changed(other)) {
+        let numbers = first..first + group.len();
+        if expanded::is_same_code(&text(group, '-'), &text(group, '+')) {
+            found.extend(numbers.clone());
+        }
+        first = numbers.end;
+    }
+    found
+}
+
+/// The lines of the newer version that a patch touches, but for their layout and comments; beside a gap, the lines around it.
 pub fn of_patch(patch: &str) -> LinesByPath {
     let mut lines = LinesByPath::new();
+    let layout = of_layout(patch);
     let (mut name, mut at, mut left) = (String::new(), 0_u32, (0_u32, 0_u32));
     let mut gap: Option<u32> = None;
     let mut last = 0;
-    for line in patch.lines() {
+    for (number, line) in patch.lines().enumerate() {
         if left == (0, 0) {
             if let Some(file) = line.strip_prefix("+++ ") {
                 name = path(file);
@@ -175,13 +197,20 @@ pub fn of_patch(patch: &str) -> LinesByPath {
         let touched = lines.entry(name.clone()).or_default();
         match line.as_bytes().first() {
             Some(b'+') => {
-                touched.insert(at);
-                last = at;
+                let is_layout = layout.contains(&number);
+                if !is_layout {
+                    touched.insert(at);
+                }
+                // What says nothing only stands where something is gone.
+                if line.contains(char::is_alphanumeric) {
+                    gap = gap.filter(|_| is_layout);
+                    last = at;
+                }
+                gap = gap.map(|_| at + 1);
                 (at, left.1) = (at + 1, left.1.saturating_sub(1));
-                gap = None;
             }
             Some(b'-') => {
-                gap = Some(at);
+                gap = if layout.contains(&number) { gap } else { Some(at) };
                 left.0 = left.0.saturating_sub(1);
             }
             Some(b'\\') => {}
@@ -334,6 +363,19 @@ mod tests {
         let patch =
             "--- a/x.c\n+++ b/x.c\n@@ -1,8 +1,7 @@\n first();\n \n-gone();\n }\n \n second();\n third();\n end\n";
         assert_eq!(of_patch(patch)["x.c"], BTreeSet::from([1, 3, 4, 5]));
+    }
+
+    #[test]
+    fn lines_that_are_only_laid_out_in_another_way_are_not_touched() {
+        let patch = "--- a/x.c\n+++ b/x.c\n@@ -1,9 +1,8 @@\n a;\n-f(b,c);\n+f(b,\n+  c); /* d */\n e;\n-/* Gone. */\n-// Gone.\n g;\n-h = 1;\n+h = 2;\n i;\n@@ -20,2 +19,3 @@\n k;\n+/* New. */\n l;\n";
+        assert_eq!(of_patch(patch)["x.c"], BTreeSet::from([6]));
+    }
+
+    #[test]
+    fn the_lines_around_code_that_gave_way_to_an_empty_statement_are_touched() {
+        let patch = "--- a/x.c\n+++ b/x.c\n@@ -1,5 +1,5 @@\n if (a)\n-    b = 1;\n+    ;\n \n else\n     c;\n";
+        assert_eq!(of_patch(patch)["x.c"], BTreeSet::from([1, 2, 3, 4]));
+        assert_eq!(ReferenceLines::of_patch(patch).at("x.c", 4), Some(Was::More("b = 1".into())));
     }
 
     #[test]

@@ -155,18 +155,8 @@ pub fn code(text: &str) -> impl Iterator<Item = String> {
                 break;
             } else if let Some(behind) = rest.strip_prefix("/*") {
                 (rest, is_comment) = (behind, true);
-            } else if let Some(quote) = rest.chars().next().filter(|first| matches!(first, '"' | '\'')) {
-                let mut letters = rest.char_indices().skip(1);
-                let mut end = rest.len();
-                while let Some((at, letter)) = letters.next() {
-                    if letter == '\\' {
-                        letters.next();
-                    } else if letter == quote {
-                        end = at + 1;
-                        break;
-                    }
-                }
-                kept.push(quote);
+            } else if let Some(end) = literal(rest) {
+                kept.push_str(&rest[..1]);
                 rest = &rest[end..];
             } else {
                 let first = rest.chars().next().map_or(1, char::len_utf8);
@@ -178,9 +168,70 @@ pub fn code(text: &str) -> impl Iterator<Item = String> {
     })
 }
 
+/// How long the literal is that a text begins with; it ends with its line at the latest.
+fn literal(text: &str) -> Option<usize> {
+    let quote = text.chars().next().filter(|first| matches!(first, '"' | '\''))?;
+    let line = text.lines().next().unwrap_or_default();
+    let mut letters = line.char_indices().skip(1);
+    while let Some((at, letter)) = letters.next() {
+        if letter == '\\' {
+            letters.next();
+        } else if letter == quote {
+            return Some(at + 1);
+        }
+    }
+    Some(line.len())
+}
+
+/// Whether two texts are the same code in another layout or with other comments. Directives are compared as they are.
+pub fn is_same_code(one: &str, other: &str) -> bool {
+    let has_directive = |text: &str| text.lines().any(|line| line.trim_start().starts_with('#'));
+    !has_directive(one) && !has_directive(other) && tokens(one) == tokens(other)
+}
+
+/// The operators of C that are longer than one letter, the longest first.
+const OPERATORS: [&str; 23] = [
+    "<<=", ">>=", "...", "->", "++", "--", "<<", ">>", "<=", ">=", "==", "!=", "&&", "||", "+=", "-=", "*=", "/=",
+    "%=", "&=", "|=", "^=", "::",
+];
+
+/// The tokens of a text, without comments.
+fn tokens(text: &str) -> Vec<&str> {
+    let (mut found, mut rest) = (Vec::new(), text.trim_start());
+    let is_part = |letter: char| letter.is_alphanumeric() || letter == '_';
+    while let Some(first) = rest.chars().next() {
+        let comment = match () {
+            () if rest.starts_with("//") => rest.find('\n').or(Some(rest.len())),
+            () if rest.starts_with("/*") => rest.find("*/").map_or(Some(rest.len()), |end| Some(end + 2)),
+            () => None,
+        };
+        let operator = || OPERATORS.iter().find(|operator| rest.starts_with(**operator));
+        let word = || rest.find(|letter| !is_part(letter)).unwrap_or(rest.len());
+        let plain = || if is_part(first) { word() } else { operator().map_or(first.len_utf8(), |found| found.len()) };
+        let end = comment.or_else(|| literal(rest)).unwrap_or_else(plain);
+        if comment.is_none() {
+            found.push(&rest[..end]);
+        }
+        rest = rest[end..].trim_start();
+    }
+    found
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn code_is_the_same_in_another_layout_and_with_other_comments() {
+        assert!(is_same_code("f(a,b);", "f( a, /* of b */\n   b );  // done"));
+        assert!(is_same_code("", "/* only\n a comment */"));
+        for (one, other) in
+            [("a + +b", "a ++b"), ("\"a b\"", "\"a  b\""), ("int x", "intx"), ("'\\''", "'\\'' /* */ ;")]
+        {
+            assert!(!is_same_code(one, other), "{one} {other}");
+        }
+        assert!(!is_same_code("#define A 1\nint", "#define A 1 int"));
+    }
 
     fn set(names: &[&str]) -> BTreeSet<String> {
         names.iter().map(|name| (*name).to_owned()).collect()
