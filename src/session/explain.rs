@@ -34,6 +34,7 @@ mod expanded;
 pub(crate) mod finding;
 mod forks;
 pub(crate) mod java;
+mod layout;
 pub mod model;
 pub(crate) mod pair;
 mod parking;

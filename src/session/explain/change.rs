@@ -2,6 +2,7 @@
 
 use crate::certificate;
 use crate::explain::expanded;
+use crate::explain::layout::{code, ranges, without_layout};
 use crate::explain::model::Pair;
 use crate::failure::Failure;
 use idd_base::revision::TreeId;
@@ -10,7 +11,7 @@ use idd_report::patch;
 use idd_world::repo::locate::Location;
 use idd_world::repo::source;
 use idd_world::repo::store::TreeStore;
-use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 /// The ends of the names of files that C compilers read.
 const C_FILES: [&str; 8] = [".c", ".h", ".cc", ".cpp", ".cxx", ".hpp", ".hh", ".inc"];
@@ -75,6 +76,7 @@ impl ReferenceLines {
     }
 
     fn of_patch(patch: &str) -> Self {
+        let patch = without_layout(patch);
         let mut groups = Vec::new();
         let (mut name, mut at) = (String::new(), 0_u32);
         let mut group = PatchGroup::default();
@@ -107,9 +109,8 @@ impl ReferenceLines {
 
     /// The lines of the failing version in whose place the reference has more code.
     pub fn thinned(&self) -> LinesByPath {
-        let n_code = |lines: &[String]| {
-            expanded::code(&lines.join("\n")).filter(|line| line.contains(char::is_alphanumeric)).count()
-        };
+        let n_code =
+            |lines: &[String]| code(&lines.join("\n")).filter(|line| line.contains(char::is_alphanumeric)).count();
         let mut found = LinesByPath::new();
         for group in self.0.iter().filter(|group| !group.new.is_empty() && n_code(&group.old) > n_code(&group.new)) {
             let n_lines = u32::try_from(group.new.len()).unwrap_or(0);
@@ -153,43 +154,18 @@ fn path(header: &str) -> String {
     String::from_utf8_lossy(&patch::strip(header.as_bytes())).into_owned()
 }
 
-/// The numbers of those lines of a patch that only lay out the same code in another way, or have other comments.
-fn of_layout(patch: &str) -> HashSet<usize> {
-    let marks = ['-', '+'];
-    let lines: Vec<&str> = patch.lines().collect();
-    let is_changed = |line: &str| line.starts_with(marks) && !line.starts_with("--- ") && !line.starts_with("+++ ");
-    let text = |group: &[&str], mark| {
-        group.iter().filter_map(|line| line.strip_prefix(mark)).collect::<Vec<&str>>().join("\n")
-    };
-    let (mut found, mut first) = (HashSet::new(), 0);
-    for group in lines.chunk_by(|one, other| is_changed(one) == is_changed(other)) {
-        let numbers = first..first + group.len();
-        if expanded::is_same_code(&text(group, '-'), &text(group, '+')) {
-            found.extend(numbers.clone());
-        }
-        first = numbers.end;
-    }
-    found
-}
-
-/// The lines of the newer version that a patch touches, but for their layout and comments; beside a gap, the lines around it.
+/// The lines of the newer version that a patch touches; beside a gap, the lines around it. Layout does not count.
 pub fn of_patch(patch: &str) -> LinesByPath {
+    let patch = without_layout(patch);
     let mut lines = LinesByPath::new();
-    let layout = of_layout(patch);
     let (mut name, mut at, mut left) = (String::new(), 0_u32, (0_u32, 0_u32));
     let mut gap: Option<u32> = None;
     let mut last = 0;
-    for (number, line) in patch.lines().enumerate() {
+    for line in patch.lines() {
         if left == (0, 0) {
             if let Some(file) = line.strip_prefix("+++ ") {
                 name = path(file);
-            } else if let Some(ranges) = line.strip_prefix("@@ -") {
-                let range = |text: &str| {
-                    let (begin, n) = text.split_once(',').unwrap_or((text, "1"));
-                    (begin.parse::<u32>().unwrap_or(0), n.parse::<u32>().unwrap_or(0))
-                };
-                let mut words = ranges.split([' ', '+']).filter(|word| !word.is_empty());
-                let (old, new) = (range(words.next().unwrap_or("0")), range(words.next().unwrap_or("0")));
+            } else if let Some((old, new)) = ranges(line) {
                 (at, left) = (if new.1 == 0 { new.0 + 1 } else { new.0 }, (old.1, new.1));
             }
             continue;
@@ -197,20 +173,17 @@ pub fn of_patch(patch: &str) -> LinesByPath {
         let touched = lines.entry(name.clone()).or_default();
         match line.as_bytes().first() {
             Some(b'+') => {
-                let is_layout = layout.contains(&number);
-                if !is_layout {
-                    touched.insert(at);
-                }
+                touched.insert(at);
                 // What says nothing only stands where something is gone.
                 if line.contains(char::is_alphanumeric) {
-                    gap = gap.filter(|_| is_layout);
+                    gap = None;
                     last = at;
                 }
                 gap = gap.map(|_| at + 1);
                 (at, left.1) = (at + 1, left.1.saturating_sub(1));
             }
             Some(b'-') => {
-                gap = if layout.contains(&number) { gap } else { Some(at) };
+                gap = Some(at);
                 left.0 = left.0.saturating_sub(1);
             }
             Some(b'\\') => {}
@@ -275,7 +248,7 @@ impl TreeSources {
         let Some(touched) = changed.get(path) else { return line };
         let begin = (line as usize).saturating_sub(1);
         let text = lines.get(begin..).unwrap_or_default().join("\n");
-        let n = expanded::code(&text).take_while(|text| !text.trim_end().ends_with(ends)).count();
+        let n = code(&text).take_while(|text| !text.trim_end().ends_with(ends)).count();
         let end = line + u32::try_from(n).unwrap_or(0);
         touched.range(line..=end).next().copied().unwrap_or(line)
     }

@@ -6,6 +6,7 @@
 //! comments and literals: scopes are not resolved, except that a declaration inside a function ends with it.
 
 use crate::explain::change::LinesByPath;
+use crate::explain::layout::{code, words};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The macros whose definitions a patch changes.
@@ -123,115 +124,9 @@ fn is_name(word: &str) -> bool {
     word.starts_with(|first: char| first.is_ascii_alphabetic() || first == '_')
 }
 
-/// Names and numbers, and every other character that is not white space by itself.
-fn words(line: &str) -> impl Iterator<Item = &str> {
-    let mut rest = line;
-    std::iter::from_fn(move || {
-        rest = rest.trim_start();
-        let is_letter = |letter: char| letter.is_alphanumeric() || letter == '_';
-        let first = rest.chars().next()?;
-        let end = if is_letter(first) {
-            rest.find(|letter| !is_letter(letter)).unwrap_or(rest.len())
-        } else {
-            first.len_utf8()
-        };
-        let (word, behind) = rest.split_at(end);
-        rest = behind;
-        Some(word)
-    })
-}
-
-/// The lines of a text, without comments and without what is in literals.
-pub fn code(text: &str) -> impl Iterator<Item = String> {
-    let mut is_comment = false;
-    text.lines().map(move |line| {
-        let (mut kept, mut rest) = (String::new(), line);
-        while !rest.is_empty() {
-            if is_comment {
-                let Some(end) = rest.find("*/") else { break };
-                (rest, is_comment) = (&rest[end + 2..], false);
-                kept.push(' ');
-            } else if rest.starts_with("//") {
-                break;
-            } else if let Some(behind) = rest.strip_prefix("/*") {
-                (rest, is_comment) = (behind, true);
-            } else if let Some(end) = literal(rest) {
-                kept.push_str(&rest[..1]);
-                rest = &rest[end..];
-            } else {
-                let first = rest.chars().next().map_or(1, char::len_utf8);
-                kept.push_str(&rest[..first]);
-                rest = &rest[first..];
-            }
-        }
-        kept
-    })
-}
-
-/// How long the literal is that a text begins with; it ends with its line at the latest.
-fn literal(text: &str) -> Option<usize> {
-    let quote = text.chars().next().filter(|first| matches!(first, '"' | '\''))?;
-    let line = text.lines().next().unwrap_or_default();
-    let mut letters = line.char_indices().skip(1);
-    while let Some((at, letter)) = letters.next() {
-        if letter == '\\' {
-            letters.next();
-        } else if letter == quote {
-            return Some(at + 1);
-        }
-    }
-    Some(line.len())
-}
-
-/// Whether two texts are the same code in another layout or with other comments. Directives are compared as they are.
-pub fn is_same_code(one: &str, other: &str) -> bool {
-    let has_directive = |text: &str| text.lines().any(|line| line.trim_start().starts_with('#'));
-    !has_directive(one) && !has_directive(other) && tokens(one) == tokens(other)
-}
-
-/// The operators of C that are longer than one letter, the longest first.
-const OPERATORS: [&str; 23] = [
-    "<<=", ">>=", "...", "->", "++", "--", "<<", ">>", "<=", ">=", "==", "!=", "&&", "||", "+=", "-=", "*=", "/=",
-    "%=", "&=", "|=", "^=", "::",
-];
-
-/// The tokens of a text, without comments.
-fn tokens(text: &str) -> Vec<&str> {
-    let (mut found, mut rest) = (Vec::new(), text.trim_start());
-    let is_part = |letter: char| letter.is_alphanumeric() || letter == '_';
-    while let Some(first) = rest.chars().next() {
-        let comment = match () {
-            () if rest.starts_with("//") => rest.find('\n').or(Some(rest.len())),
-            () if rest.starts_with("/*") => rest.find("*/").map_or(Some(rest.len()), |end| Some(end + 2)),
-            () => None,
-        };
-        let operator = || OPERATORS.iter().find(|operator| rest.starts_with(**operator));
-        let word = || rest.find(|letter| !is_part(letter)).unwrap_or(rest.len());
-        let plain = || if is_part(first) { word() } else { operator().map_or(first.len_utf8(), |found| found.len()) };
-        let end = comment.or_else(|| literal(rest)).unwrap_or_else(plain);
-        if comment.is_none() {
-            found.push(&rest[..end]);
-        }
-        rest = rest[end..].trim_start();
-    }
-    found
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn code_is_the_same_in_another_layout_and_with_other_comments() {
-        assert!(is_same_code("f(a,b);", "f( a, /* of b */\n   b );  // done"));
-        assert!(is_same_code("", "/* only\n a comment */"));
-        for (one, other) in
-            [("a + +b", "a ++b"), ("\"a b\"", "\"a  b\""), ("int x", "intx"), ("'\\''", "'\\'' /* */ ;")]
-        {
-            assert!(!is_same_code(one, other), "{one} {other}");
-        }
-        assert!(!is_same_code("#define A 1\nint", "#define A 1 int"));
-    }
 
     fn set(names: &[&str]) -> BTreeSet<String> {
         names.iter().map(|name| (*name).to_owned()).collect()
