@@ -19,6 +19,15 @@ pub enum Did {
         /// Whether it is faulty only because the reference overwrote it later.
         is_kept: bool,
     },
+    /// An object holds something else than in the reference.
+    Holds {
+        /// The variable that holds the object.
+        variable: String,
+        /// What it lacks, or has besides.
+        what: String,
+        /// What the reference did about that.
+        reference: String,
+    },
     /// A call came back with a value.
     Returned {
         /// The function.

@@ -212,6 +212,8 @@ impl InstanceChoice {
 pub enum EffectKind {
     /// It assigned a value to a variable.
     Value,
+    /// An object lacks something, or holds something more: the value says so, and the reference what it did there.
+    Contents,
     /// A call returned a value.
     Return,
     /// It took a branch.
@@ -465,6 +467,7 @@ impl ReportLink {
         let what = self.variable.as_ref().map_or_else(|| "the condition".to_owned(), code);
         let effect = match self.kind {
             EffectKind::Change | EffectKind::Decision => format!("the condition is {value}"),
+            EffectKind::Contents => return format!("{what} {value} (reference: {reference})"),
             EffectKind::Return => format!("{what} returns {value}"),
             EffectKind::Value if self.kept && !self.replaced => format!("{what} stays {value}"),
             EffectKind::Value => format!("{what} is given {value}"),

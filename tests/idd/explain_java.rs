@@ -481,3 +481,124 @@ fn explain_runs_a_test_that_does_more_than_its_java_program_for_each_link_with_w
     assert!(n_passing >= 3 && n_runs > 3, "{n_runs} runs: {links:?}");
     assert!(links.iter().any(|tested| tested["fails-otherwise"] == "inconsistent"), "{links:?}");
 }
+
+/// What is explained of two versions of a class `Main`, without the code; the second one fails.
+fn of_two(good: &str, bad: &str) -> String {
+    let place = tempfile::tempdir().unwrap();
+    git(place.path(), &["init", "--quiet", "."]);
+    fs::write(place.path().join(".gitignore"), "out/\n").unwrap();
+    assert_ne!(good, bad);
+    for class in [good, bad] {
+        fs::write(place.path().join("Main.java"), class).unwrap();
+        commit(place.path(), "next");
+    }
+    let (said, progress, code) = explain(place.path(), &["--bad", "HEAD", "--good", "HEAD~1"]);
+    assert_eq!(code, Some(0), "{said}{progress}");
+    said
+}
+
+#[test]
+fn explain_begins_behind_a_line_of_blanks_that_stands_where_java_code_is_missing() {
+    if version().is_none() {
+        return;
+    }
+    let class = |check: &str| {
+        format!(
+            "import java.util.*;
+public class Main {{
+    static List<String> fitting(List<String> all, String begin) {{
+        List<String> found = new ArrayList<>();
+{check}
+        for (String one : all) {{
+            if (one.startsWith(begin)) {{
+                found.add(one);
+            }}
+        }}
+        return found;
+    }}
+    public static void main(String[] args) {{
+        List<String> found = fitting(Arrays.asList(\"go\", \"gone\"), \"go\");
+        if (found.size() > 1) {{
+            throw new IllegalStateException(\"not clear\");
+        }}
+    }}
+}}
+"
+        )
+    };
+    let good =
+        class("\n        if (all.contains(begin)) {\n            return Collections.singletonList(begin);\n        }");
+    for blanks in ["        ", "        // To do: the same text."] {
+        let said = of_two(&good, &class(blanks));
+        for line in [
+            "the reference also has if (all.contains(begin)) { return Collections.singletonList(begin) here",
+            "found also has \"gone\" (reference: not added)",
+            "It begins with the change.",
+        ] {
+            assert!(said.contains(line), "{line} is not in\n{said}");
+        }
+    }
+}
+
+#[test]
+fn explain_follows_what_only_the_reference_adds_to_an_object_of_the_java_library() {
+    if version().is_none() {
+        return;
+    }
+    let class = "import java.util.*;
+public class Main {
+    private final List<String> names = new ArrayList<>();
+    private final StringBuilder said = new StringBuilder();
+    void take(String name, int age) {
+        if (age >= 18) {
+            names.add(name);
+        }
+        if (age > 20) {
+            said.append(name).append(' ');
+        }
+    }
+    public static void main(String[] args) {
+        Main main = new Main();
+        main.take(\"Ann\", 40);
+        main.take(\"Bob\", 18);
+        main.take(\"Cid\", 7);
+        int n = main.names.size();
+        String text = main.said.toString();
+        if (n != 2 || !text.equals(\"Ann \")) {
+            throw new IllegalStateException(n + text);
+        }
+    }
+}
+";
+    let check = |old: &str, new: &str, expected: &[&str]| {
+        let said = of_two(class, &class.replace(old, new));
+        for line in expected {
+            assert!(said.lines().any(|found| found.starts_with(line)), "{line} is not in\n{said}");
+        }
+        assert!(said.contains("It begins with the change."), "{said}");
+    };
+    check(
+        "age >= 18",
+        "age > 18",
+        &[
+            "* Main.java:6 (2nd time of 3)  main.names lacks \"Bob\" (reference: added in line 7); the reference has if (age >= 18) { here",
+            "  Main.java:18  n is given 1 (reference 2)",
+        ],
+    );
+    check(
+        "age > 20",
+        "age > 60",
+        &[
+            "* Main.java:9 (1st time of 3)  main.said lacks \"Ann\" (reference: appended in line 10)",
+            "  Main.java:19  text is given \"\" (reference \"Ann \")",
+        ],
+    );
+    check(
+        "age > 20",
+        "age > 17",
+        &[
+            "* Main.java:9 (2nd time of 3)  the condition is true (reference false)",
+            "  Main.java:10 (2nd time of 2)  main.said also has \"Bob\" (reference: not appended)",
+        ],
+    );
+}

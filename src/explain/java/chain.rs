@@ -142,9 +142,15 @@ impl RunPair<'_> {
             }
             Some(other) => {
                 for (used, theirs) in self.wrong(step, other) {
-                    if used.place == 0 || self.differs(used.maker) {
+                    let is_made_otherwise = used.place == 0 || self.differs(used.maker);
+                    // What was done to an object before leads to the step that changed it last.
+                    if is_made_otherwise || used.is_contents() {
                         add(used.maker, None);
-                    } else if let Some(omitted) = theirs.map(|theirs| theirs.maker)
+                    }
+                    let is_missing = |maker: &Step| {
+                        if used.is_contents() { self.alignment.failing(*maker).is_none() } else { !is_made_otherwise }
+                    };
+                    if let Some(omitted) = theirs.map(|theirs| theirs.maker).filter(is_missing)
                         && let Some(found) = self.stands_for(omitted)
                     {
                         add(found, Some(omitted));

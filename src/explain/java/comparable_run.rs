@@ -31,6 +31,9 @@ pub const MAX_STEPS: u32 = 20_000_000;
 /// Elements of an array that count as said.
 const MAX_ELEMENTS: u32 = 64;
 
+/// The places of what the library keeps in an object have this bit, others do not.
+const CONTENTS: u32 = 1 << 31;
+
 /// What a step used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Use {
@@ -40,6 +43,13 @@ pub struct Use {
     pub place: u32,
     /// The value; 0 if it is not known.
     pub value: u32,
+}
+
+impl Use {
+    /// Whether it is what the library keeps in an object: the value stands for all that was done to that.
+    pub fn is_contents(&self) -> bool {
+        self.place & CONTENTS != 0
+    }
 }
 
 /// An exception that left a method which the library had called, and that no recorded code caught.
@@ -201,8 +211,12 @@ struct RunTaking {
     contents: HashMap<(Step, u32), u64>,
     /// The same, at the end.
     kept: HashMap<u32, u64>,
+    /// The same of the calls that brought the objects.
+    brought: HashMap<u32, u64>,
     /// The objects of the library that the present call changes.
     changed: Vec<u32>,
+    /// By the step of a call: what the methods returned that the library called back from it.
+    returned: HashMap<Step, u64>,
     /// How many objects of a class a step has made.
     made: HashMap<(Step, Arc<str>), u32>,
     /// The names of places that have one: fields and variables.
@@ -217,6 +231,11 @@ fn mix(number: u64, more: u64) -> u64 {
 fn short(number: u64) -> u32 {
     let [low, high] = [number & 0xffff_ffff, number >> 32];
     u32::try_from(low ^ high).unwrap_or(1).max(1)
+}
+
+/// The number of a place that is not what the library keeps.
+fn named_place(name: u64) -> u32 {
+    (short(name) & !CONTENTS).max(1)
 }
 
 fn of_text(text: &str) -> u64 {
@@ -264,6 +283,17 @@ impl RunTaking {
         *self.objects.entry(id).or_insert(short(name))
     }
 
+    /// Calls an object that cannot change, and of which nothing is known, by the call that brought it: `Optional.of(x)`.
+    fn name_constant(&mut self, machine: &JavaMachine, made: Option<u32>, what: u64) {
+        let is_plain = |made: &u32| {
+            let object = machine.objects.get(*made);
+            object.is_some_and(|object| object.kind == ObjectKind::Other && !object.is_mutable)
+        };
+        if let Some(made) = made.filter(is_plain).filter(|made| machine.memory.birth(*made).is_none()) {
+            self.objects.entry(made).or_insert(short(what));
+        }
+    }
+
     /// What a value is called; 0 if it is not known.
     fn value(&mut self, machine: &JavaMachine, value: JavaValue, is_object: bool) -> u32 {
         match (value.is_known, is_object) {
@@ -295,9 +325,9 @@ impl RunTaking {
             ValueLocation::Element(array, index) => {
                 let class = machine.objects.get(array).map(|object| &object.class);
                 let is_object = class.is_some_and(|class| is_reference(class.strip_prefix('[').unwrap_or("")));
-                return (short(mix(4, u64::from(index))), is_object);
+                return (named_place(mix(4, u64::from(index))), is_object);
             }
-            ValueLocation::State(_) => return (1, true),
+            ValueLocation::State(_) => return (CONTENTS, true),
         };
         if let Some(known) = self.names.get(&key) {
             return (*known, is_object);
@@ -313,7 +343,7 @@ impl RunTaking {
             }
             ValueLocation::Element(..) | ValueLocation::State(_) => String::new(),
         };
-        (*self.names.entry(key).or_insert(short(of_text(&name))), is_object)
+        (*self.names.entry(key).or_insert(named_place(of_text(&name))), is_object)
     }
 
     fn did(&mut self, step: Step, what: u64) {
@@ -322,15 +352,41 @@ impl RunTaking {
         }
     }
 
-    /// Takes down what the library keeps in the objects that a call changed: what it kept before, and what the call did.
-    fn keeps(&mut self, step: Step, given: &[JavaValue], what: u64) {
-        let before = given.iter().filter_map(|value| self.kept.get(&value.object()?));
-        let what = before.fold(what, |what, kept| mix(what, *kept));
+    /// Takes down what the library keeps in the objects that a call changed or made: what it kept before, what the call did,
+    /// and what that depends on.
+    ///
+    /// - `made`: the object that the call brought.
+    fn keeps(&mut self, machine: &JavaMachine, step: Step, (given, made): (&[JavaValue], Option<u32>), did: u64) {
+        let mut what = mix(did, self.returned.remove(&step).unwrap_or(0));
+        for object in given.iter().filter_map(|value| value.object()) {
+            what = self.kept.get(&object).map_or(what, |kept| mix(what, *kept));
+            let brought = self.brought.get(&object).filter(|_| !self.changed.contains(&object));
+            what = brought.map_or(what, |brought| mix(what, *brought));
+            let array = machine.objects.get(object).filter(|known| known.kind == ObjectKind::Array);
+            let Some(descriptor) = array.and_then(|array| array.class.strip_prefix('[')) else { continue };
+            let is_object = is_reference(descriptor);
+            for index in 0..array.map_or(0, |array| array.length.min(MAX_ELEMENTS)) {
+                let element = machine.memory.get(ValueLocation::Element(object, index));
+                what = mix(what, element.map_or(0, |element| u64::from(self.value(machine, element, is_object))));
+            }
+        }
         for object in std::mem::take(&mut self.changed) {
             let kept = self.kept.entry(object).or_insert(0);
             *kept = mix(*kept, what);
             self.contents.insert((step, object), *kept);
         }
+        if let Some(made) = made {
+            self.brought.entry(made).or_insert(what);
+        }
+    }
+
+    /// The place of what the library keeps in an object, and a number for that: equal in both runs if the same was done to
+    /// it. 0 while a step changes it.
+    fn contents(&mut self, machine: &JavaMachine, object: u32) -> (u32, u32) {
+        let of = |known: &HashMap<u32, u64>| known.get(&object).copied().unwrap_or(0);
+        let kept = short(mix(of(&self.brought), of(&self.kept)));
+        let place = CONTENTS | self.object(machine, object);
+        (place, if self.changed.contains(&object) { 0 } else { kept })
     }
 
     /// The number of the current statement.
@@ -386,10 +442,13 @@ impl Watch for RunTaking {
 
     fn reads(&mut self, machine: &JavaMachine, frame: &JavaFrame, location: ValueLocation, value: JavaValue) {
         self.outline.reads(machine, frame, location, value);
-        let (place, is_object) = self.place(machine, frame, location);
-        let is_state = matches!(location, ValueLocation::State(_));
-        let named = if is_state { 0 } else { self.value(machine, value, is_object) };
-        self.uses.push((frame.step, Use { maker: value.maker, place: if is_state { 0 } else { place }, value: named }));
+        let (place, value_name) = if let ValueLocation::State(object) = location {
+            self.contents(machine, object)
+        } else {
+            let (place, is_object) = self.place(machine, frame, location);
+            (place, self.value(machine, value, is_object))
+        };
+        self.uses.push((frame.step, Use { maker: value.maker, place, value: value_name }));
     }
 
     fn writes(&mut self, machine: &JavaMachine, frame: &JavaFrame, location: ValueLocation, value: JavaValue) {
@@ -428,12 +487,15 @@ impl Watch for RunTaking {
                 at < n_object || types.get(at - n_object).is_some_and(|descriptor| is_reference(descriptor));
             what = mix(what, u64::from(self.value(machine, *value, is_object)));
         }
+        let is_object = is_reference(result_type(&callee.member.descriptor));
+        let made = if callee.is_constructor() { given.first().copied() } else { result.filter(|_| is_object) };
+        let made = made.and_then(JavaValue::object).filter(|made| *made != 0);
+        self.name_constant(machine, made, what);
         if let Some(result) = result {
-            let descriptor = result_type(&callee.member.descriptor);
-            what = mix(what, u64::from(self.value(machine, result, is_reference(descriptor))));
+            what = mix(what, u64::from(self.value(machine, result, is_object)));
         }
         self.did(frame.step, what);
-        self.keeps(frame.step, given, what);
+        self.keeps(machine, frame.step, (given, made), what);
         if exits(&callee.member) {
             self.taken.exit = given.last().and_then(|code| code.int());
             self.taken.run.main_end = Some(frame.step);
@@ -481,6 +543,10 @@ impl Watch for RunTaking {
             let descriptor = result_type(&frame.method.descriptor);
             let named = self.value(machine, result, is_reference(descriptor));
             self.did(frame.step, mix(3, u64::from(named)));
+            if !frame.is_direct {
+                let returned = self.returned.entry(frame.caller).or_insert(0);
+                *returned = mix(*returned, u64::from(named));
+            }
         }
         if !is_return && (machine.frames().is_empty() || !frame.is_direct) {
             let step = machine.threw().unwrap_or(frame.step);

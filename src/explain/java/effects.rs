@@ -89,6 +89,10 @@ impl RunPair<'_> {
         let (Some(ours), Some(theirs)) = (ours.0.get(&link.step), theirs.0.get(&other)) else { return Remedy::new() };
         match &link.did {
             Did::Decided { .. } => self.other_way(ours.decision.as_ref(), other).into_iter().collect(),
+            // The reference made a call behind the decision.
+            Did::Holds { .. } if self.decides_otherwise(link.step, other) => {
+                self.other_way(ours.decision.as_ref(), other).into_iter().collect()
+            }
             Did::Gave { variable, is_kept: false, .. } => replaced(ours, theirs, &|name| names(name, variable)),
             Did::Returned { function, .. } if link.function.as_ref() == Some(function) => {
                 replaced(ours, theirs, &|name| name == RETURN)

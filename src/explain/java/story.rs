@@ -5,9 +5,11 @@ use std::sync::Arc;
 
 use crate::java::chain::{Cause, RunPair};
 use crate::java::comparable_run::{DecisionWay, TakenRun};
+use crate::java::facts::CONTENTS;
 use crate::link::{Did, Instance, Link};
 use idd_trace::TraceError;
 use idd_trace::detail::{Access, Detail, Outside};
+use idd_trace::java::contents;
 use idd_trace::java::detail::details;
 use idd_trace::java::player::JavaPlayer;
 use idd_trace::java::text::without_numbers;
@@ -51,7 +53,8 @@ pub fn tell(
     let others: Vec<Step> = steps.iter().filter_map(|step| pair.alignment.reference(*step)).collect();
     // What a step without a counterpart returned is compared with what was returned in its place.
     let returned = others.iter().flat_map(|step| pair.reference.uses(*step)).filter(|used| used.place == 0);
-    let others: Vec<Step> = returned.map(|used| used.maker).chain(others.iter().copied()).collect();
+    let omitted = causes.iter().filter_map(|cause| cause.omitted);
+    let others: Vec<Step> = returned.map(|used| used.maker).chain(others.iter().copied()).chain(omitted).collect();
     let ours = looked_at(players.failing, steps)?;
     let theirs = looked_at(players.reference, &others)?;
     let mut links: Vec<Link> = Vec::new();
@@ -151,24 +154,61 @@ struct ChainFacts<'s> {
 impl ChainFacts<'_> {
     /// What a step did that matters for the next one.
     fn did(&self, Cause { step, omitted, .. }: Cause, next: Step) -> Did {
-        if omitted.is_some() {
-            return self.kept(next).unwrap_or(Did::Differs(None));
+        if let Some(omitted) = omitted {
+            let did = self.lacks(omitted, next).or_else(|| self.kept(next)).or_else(|| self.decided(step));
+            return did.unwrap_or(Did::Differs(None));
+        }
+        if let Some(decided) = self.decided(step) {
+            return decided;
         }
         let other = self.pair.alignment.reference(step);
-        if let Some(other) = other.filter(|other| self.pair.decides_otherwise(step, *other)) {
-            let (ours, theirs) = (&self.pair.failing.ways, &self.pair.reference.ways);
-            return Did::Decided {
-                outcome: outcome(ours[step.0 as usize]),
-                reference: outcome(theirs[other.0 as usize]),
-            };
-        }
         let detail = &self.ours[&step];
         let there = other.and_then(|other| self.theirs.get(&other));
         self.returned(detail, there, next)
             .or_else(|| self.wrote(detail, there, next))
             .or_else(|| called(detail, there?))
+            .or_else(|| self.holds(detail, next).filter(|_| other.is_none()))
             .or_else(|| self.read(step, next))
             .unwrap_or(Did::Differs(None))
+    }
+
+    /// How it decided otherwise.
+    fn decided(&self, step: Step) -> Option<Did> {
+        let other = self.pair.alignment.reference(step)?;
+        let (ours, theirs) = (&self.pair.failing.ways, &self.pair.reference.ways);
+        self.pair.decides_otherwise(step, other).then(|| Did::Decided {
+            outcome: outcome(ours[step.0 as usize]),
+            reference: outcome(theirs[other.0 as usize]),
+        })
+    }
+
+    /// What an object that the next step reads lacks, because only the reference made a call.
+    fn lacks(&self, omitted: Step, next: Step) -> Option<Did> {
+        let reader = self.theirs.get(&self.pair.alignment.reference(next)?)?;
+        let CalledObject { variable, class, method, call } = called_object(self.theirs.get(&omitted)?, reader)?;
+        let at =
+            self.pair.reference.place(omitted).map_or_else(String::new, |place| format!(" in line {}", place.line));
+        let (what, reference) = match contents::change_of(&class, &method) {
+            Some(change) => {
+                let what = contents::told(change.without, &call.arguments, call.result.as_deref());
+                (what, format!("{}{at}", change.done))
+            }
+            None => ("is another one".to_owned(), format!("after {class}.{method}{at}, which is not followed")),
+        };
+        Some(Did::Holds { variable, what: without_numbers(&what), reference })
+    }
+
+    /// What an object that the next step reads holds, because only the failing run made a call.
+    fn holds(&self, detail: &Detail, next: Step) -> Option<Did> {
+        let CalledObject { variable, class, method, call } = called_object(detail, self.ours.get(&next)?)?;
+        let (what, reference) = match contents::change_of(&class, &method) {
+            Some(change) => {
+                let what = contents::told(change.with, &call.arguments, call.result.as_deref());
+                (what, format!("not {}", change.done))
+            }
+            None => (format!("is another one after {class}.{method}"), "it is not followed".to_owned()),
+        };
+        Some(Did::Holds { variable, what: without_numbers(&what), reference })
     }
 
     /// What it returned, if the next step uses that.
@@ -248,6 +288,31 @@ impl ChainFacts<'_> {
             is_other.then(|| gave(&access.named.name, value, reference))
         })
     }
+}
+
+/// A call of the library on an object that another step reads.
+struct CalledObject<'d> {
+    /// What that step calls the object.
+    variable: String,
+    class: String,
+    method: String,
+    call: &'d Outside,
+}
+
+/// The first call of a step on an object whose contents come from there to another step.
+fn called_object<'d>(detail: &'d Detail, reader: &Detail) -> Option<CalledObject<'d>> {
+    reader.reads.iter().filter(|access| access.makers.contains(&detail.standing.step)).find_map(|access| {
+        let variable = access.named.name.strip_prefix(CONTENTS)?;
+        let object = access.named.value.as_deref()?;
+        let method = |call: &Outside| Some(call.name.as_deref()?.strip_prefix(object)?.strip_prefix('.')?.to_owned());
+        let (call, method) = detail.calls.iter().find_map(|call| Some((call, method(call)?)))?;
+        // An object that no variable holds may be in a field.
+        let is_it =
+            |other: &&Access| other.named.value.as_deref() == Some(object) && !other.named.name.starts_with(CONTENTS);
+        let field = reader.reads.iter().find(is_it).filter(|_| variable == object);
+        let variable = without_numbers(field.map_or(variable, |field| &*field.named.name));
+        Some(CalledObject { variable, class: without_numbers(object), method, call })
+    })
 }
 
 /// What it called the library with, or got from there, otherwise than in the reference.

@@ -87,3 +87,21 @@ fn a_step_that_the_reference_does_not_have_depends_on_the_decision_around_it() {
     let pair = RunPair { failing: &failing, reference: &reference, alignment: &alignment };
     assert!(!pair.decides_otherwise(Step(2), Step(2)));
 }
+
+#[test]
+fn what_was_done_to_an_object_leads_to_the_decision_that_skipped_a_call_and_over_calls_that_did_the_same() {
+    let list = 1 << 31 | 7;
+    // 1 makes a list, 2 decides, only the reference adds something behind it, and the last step asks for the size.
+    let mut failing = taken(&[(10, 0, 1, &[]), (20, 0, 0, &[]), (40, 0, 7, &[(1, list, 1)])]);
+    let mut reference =
+        taken(&[(10, 0, 1, &[]), (20, 0, 0, &[]), (25, 2, 5, &[(1, list, 1)]), (40, 0, 8, &[(3, list, 2)])]);
+    failing.ways[2] = DecisionWay { number: 1, truth: Some(false), line: 3 };
+    reference.ways[2] = DecisionWay { number: 2, truth: Some(true), line: 4 };
+    assert_eq!(chain(&failing, &reference, 3, (2, 0)), (vec![2, 3], JavaChainBegin::Change, Some(3)));
+    // 1 adds something else, 2 adds the same, 3 asks for the first element.
+    let run = |first: u32| {
+        taken(&[(10, 0, u64::from(first), &[]), (20, 0, 5, &[(1, list, first)]), (30, 0, 6, &[(2, list, 20 + first)])])
+    };
+    assert_eq!(chain(&run(1), &run(2), 3, (1, 0)), (vec![1, 2, 3], JavaChainBegin::Change, None));
+    assert_eq!(chain(&run(1), &run(1), 3, (1, 0)), (vec![3], JavaChainBegin::Failure, None));
+}

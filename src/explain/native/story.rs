@@ -339,7 +339,7 @@ mod tests {
             Did::Gave { variable, value, reference, .. } => format!("{variable} = {value} ({reference})"),
             Did::Returned { function, value, reference } => format!("{function} returned {value} ({reference})"),
             Did::Decided { outcome, reference } => format!("{outcome} ({reference})"),
-            Did::Differs(_) | Did::Used(_) | Did::Replaced { .. } => String::new(),
+            Did::Differs(_) | Did::Holds { .. } | Did::Used(_) | Did::Replaced { .. } => String::new(),
         };
         links(&mut causality, &chain)
             .into_iter()

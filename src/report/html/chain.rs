@@ -86,7 +86,7 @@ fn values(links: &[ReportLink], now: Option<usize>) -> Markup {
         let class = if Some(nth) == now { "now" } else { "before" };
         page.element("tr", &[("class", class)], |page| {
             page.element("th", &[("scope", "row")], |page| match (&link.variable, link.kind) {
-                (Some(variable), EffectKind::Value) => page.phrase(&[code(variable)]),
+                (Some(variable), EffectKind::Value | EffectKind::Contents) => page.phrase(&[code(variable)]),
                 (Some(function), _) => page.phrase(&[code(function), words(" returns")]),
                 (None, EffectKind::Change) => page.words("the statement"),
                 (None, _) => page.words("the condition"),

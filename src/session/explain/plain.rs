@@ -134,6 +134,9 @@ pub(super) fn of_link(link: &link::Link, at: StepPlace, replaced: &ReferenceLine
         Did::Gave { variable, value, reference, .. } => {
             (EffectKind::Value, Some(variable.as_str()), value.as_str(), reference.as_str())
         }
+        Did::Holds { variable, what, reference } => {
+            (EffectKind::Contents, Some(variable.as_str()), what.as_str(), reference.as_str())
+        }
         Did::Returned { function, value, reference } => {
             (EffectKind::Return, Some(&**function), value.as_str(), reference.as_str())
         }

@@ -14,6 +14,7 @@
 //! name and type in an object, one of which hides the other, are taken for one.
 
 pub mod arithmetic;
+pub mod contents;
 pub mod detail;
 pub mod execution;
 pub mod frame;

@@ -1,5 +1,7 @@
 //! What calls of the library bring from outside of the program, by their names.
 
+use crate::java::contents::fits;
+
 /// How much of an input a call takes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum InputExtent {
@@ -186,14 +188,6 @@ pub fn effect(class: &str, method: &str) -> Option<InputEffect> {
     let rows = OF_SYSTEM.iter().chain(ROWS);
     let mut fitting = rows.filter(|(of, methods, _)| fits(class, of) && methods.iter().any(|name| fits(method, name)));
     fitting.next().map(|(.., effect)| *effect)
-}
-
-/// Whether a name is the one of a pattern.
-fn fits(name: &str, pattern: &str) -> bool {
-    match pattern.split_once('*') {
-        Some((begin, end)) => name.len() >= begin.len() + end.len() && name.starts_with(begin) && name.ends_with(end),
-        None => name == pattern,
-    }
 }
 
 #[cfg(test)]
