@@ -190,6 +190,8 @@ pub struct DebugWalk {
     grounds: Option<FailureGrounds>,
     /// The step at which the failure is seen.
     pub failure: Step,
+    /// Where the chain from the change to the failure begins, if that is known.
+    pub first: Option<Step>,
     /// What was said, in order.
     pub judged: Vec<JudgedStep>,
     /// The version that was recorded, if it is known.
@@ -236,6 +238,7 @@ impl DebugWalk {
             building: Some(building),
             grounds: None,
             failure,
+            first: None,
             judged: Vec::new(),
             tree: None,
             explanation: None,

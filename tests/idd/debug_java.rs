@@ -630,3 +630,46 @@ fn debug_of_java_begins_at_an_assertion_and_plays_from_checkpoints() {
         assert_eq!(found[0].len(), 2, "{step}");
     }
 }
+
+/// The fault is in line 6: `mark` is taken for another number for each slot from 4 on, and the failure is about slot 6.
+const SLOTS: &str = r#"public class Main {
+    static final byte[] slots = new byte[9];
+
+    static void lower(int mark) {
+        for (int slot = 0; slot < slots.length; slot++) {
+            if (slots[slot] > mark) {
+                slots[slot]--;
+            }
+        }
+    }
+
+    public static void main(String[] args) {
+        for (int slot = 0; slot < slots.length; slot++) {
+            slots[slot] = (byte) (124 + slot);
+        }
+        lower(5);
+        int found = slots[6] & 0xff;
+        if (found != 129) {
+            throw new IllegalStateException("slot " + found);
+        }
+    }
+}
+"#;
+
+#[test]
+fn debug_of_two_versions_of_java_asks_first_about_the_iteration_that_skipped_the_write_of_the_wrong_element() {
+    if version().is_none() {
+        return;
+    }
+    let place = repository(&[("Main.java", &SLOTS.replace("slots[slot] > mark", "(slots[slot] & 0xff) > mark"))]);
+    fs::write(place.path().join("Main.java"), SLOTS).unwrap();
+    plain::git(place.path(), &["commit", "--quiet", "--all", "-m", "Fail"]);
+    fs::write(place.path().join(".git/answers"), "h\n").unwrap();
+    let both = ["--bad", "HEAD", "--good", "HEAD~1", "--build", BUILD, "--", TEST];
+    let words = [&["debug", "--answers", ".git/answers"], &both[..]].concat();
+    let (said, complaint, code) = plain::idd(place.path(), &words);
+    assert_eq!(code, Some(0), "{said}{complaint}");
+    assert!(said.lines().nth(1).unwrap().contains(", Main.java:6, in Main.lower"), "{said}");
+    assert!(said.contains("loop, Main.java:5, 7 of 9"), "{said}");
+    assert!(said.contains("uses slot = 6  (as in the passing run)\n"), "{said}");
+}

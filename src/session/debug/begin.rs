@@ -138,9 +138,10 @@ pub fn of_versions<T>(
     debug: impl FnOnce(DebugWalk, &ComparedVersions) -> Result<T, Failure>,
 ) -> Result<T, Failure> {
     with_both(order, location, context, talk, |both, _| {
-        let PairedRuns { failing, passing, failure, changed, pair } = both;
+        let PairedRuns { failing, passing, failure, first, changed, pair } = both;
         let mut walk = DebugWalk::new(failing, Some(passing), &[(failure, Step(u32::MAX))])?;
         walk.tree = Some(pair.failing.0);
+        walk.first = first;
         debug(walk, &ComparedVersions { changed, tree: pair.failing.0 })
     })
 }

@@ -18,13 +18,19 @@ const MAX_SILENCE: Duration = Duration::from_secs(5);
 const MAX_SILENT: usize = 100;
 
 impl DebugWalk {
-    /// The next step for a person whom the passing version helps: the first one in time that uses the same values as there,
+    /// The next step for a person whom the passing version helps: where the chain begins that an explanation would give, if
+    /// that is known; else the first one in time that uses the same values as there,
     /// and gives other ones, or after which there are steps that are missing here. Steps that the failure depends on only by
     /// a potential dependence come after all others. None of these that was judged is asked
     /// again; after [`MAX_SILENT`] comparisons or [`MAX_SILENCE`], the next step is that without help.
     ///
     /// Cost: the first time one pass over each run; then the facts about at most [`MAX_SILENT`] lines, in both runs.
     pub fn recommend_helped(&mut self) -> Result<Option<Recommendation>, Failure> {
+        let different = |step| Recommendation { step, state: RecommendationState::FirstDifference, n_suspects: 0 };
+        let is_new = |step: &Step| self.judged.iter().all(|answer| answer.step != *step);
+        if let Some(first) = self.first.map(|first| self.table.shown(first)).filter(is_new) {
+            return Ok(Some(different(first)));
+        }
         let candidates = self.divergences()?;
         let gaps: BTreeSet<Step> =
             candidates.iter().filter(|found| found.is_before_more).map(|found| found.step).collect();
@@ -57,7 +63,7 @@ impl DebugWalk {
                 }
             };
             if is_first && !self.is_clear(step) {
-                return Ok(Some(Recommendation { step, state: RecommendationState::FirstDifference, n_suspects: 0 }));
+                return Ok(Some(different(step)));
             }
         }
         self.recommend()

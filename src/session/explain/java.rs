@@ -84,6 +84,22 @@ enum ChainStart {
     Decision(Step),
 }
 
+impl ChainStart {
+    /// Whether the chain is to begin at a step of the failing run.
+    fn is_at(
+        self,
+        step: Step,
+        run: &TakenRun,
+        sources: &mut change::TreeSources,
+        changed: &change::LinesByPath,
+    ) -> bool {
+        match self {
+            Self::Change => run.place(step).is_some_and(|place| is_touched(place, sources, changed)),
+            Self::Decision(switched) => step == switched,
+        }
+    }
+}
+
 /// A chain, and how its links can be tested.
 struct Begun {
     chain: ReportChain,
@@ -229,6 +245,37 @@ impl Explainer<'_> {
         Err(Failure::error("no Java program that is wanted ran in the test on both versions"))
     }
 
+    /// The steps from where the difference begins to the failure.
+    fn java_steps(
+        &self,
+        Runs { failing: (_, ours), reference: (_, theirs), alignment, .. }: &Runs,
+        wrong: &WrongEnd,
+        (pair, changed): (&Pair, &change::LinesByPath),
+        touched: ChainStart,
+    ) -> Result<chain::JavaChain, Failure> {
+        let mut sources = change::TreeSources::new(self.location, pair.failing.0)?;
+        let mut old = change::TreeSources::new(self.location, pair.reference)?;
+        let gone = change::gone(self.location, pair)?;
+        let mut is_gone = |step: Step| {
+            touched == ChainStart::Change && theirs.place(step).is_some_and(|place| is_touched(place, &mut old, &gone))
+        };
+        let mut is_touched = |step: Step| touched.is_at(step, ours, &mut sources, changed);
+        let both = chain::RunPair { failing: ours, reference: theirs, alignment };
+        Ok(both.chain(wrong.step, &mut is_touched, &mut is_gone))
+    }
+
+    /// The first step of the chain; `None` if the chain is only the failure.
+    pub(super) fn java_first(
+        &self,
+        runs: &Runs,
+        wrong: &WrongEnd,
+        of: (&Pair, &change::LinesByPath),
+    ) -> Result<Option<Step>, Failure> {
+        let found = self.java_steps(runs, wrong, of, ChainStart::Change)?;
+        let first = found.steps.first().filter(|_| found.begin != JavaChainBegin::Failure);
+        Ok(first.map(|cause| cause.step))
+    }
+
     fn java_chain(
         &self,
         runs: &mut Runs,
@@ -238,23 +285,13 @@ impl Explainer<'_> {
     ) -> Result<Begun, Failure> {
         let mut sources = change::TreeSources::new(self.location, pair.failing.0)?;
         let replaced = change::ReferenceLines::new(self.location, pair)?;
+        let found = self.java_steps(runs, wrong, (pair, changed), touched)?;
         let Runs { failing: (failing, ours), reference: (reference, theirs), alignment, remarks } = runs;
         let both = chain::RunPair { failing: ours, reference: theirs, alignment };
-        let (found, told) = {
-            let mut old = change::TreeSources::new(self.location, pair.reference)?;
-            let gone = change::gone(self.location, pair)?;
-            let mut is_gone = |step: Step| {
-                touched == ChainStart::Change
-                    && theirs.place(step).is_some_and(|place| is_touched(place, &mut old, &gone))
-            };
-            let mut is_touched = |step: Step| match touched {
-                ChainStart::Change => ours.place(step).is_some_and(|place| is_touched(place, &mut sources, changed)),
-                ChainStart::Decision(switched) => step == switched,
-            };
-            let found = both.chain(wrong.step, &mut is_touched, &mut is_gone);
+        let told = {
             let mut players = story::Players { failing: &mut *failing, reference: &mut *reference };
-            let told = story::tell(&both, &mut players, &found.steps, &mut is_touched)?;
-            (found, told)
+            let mut is_touched = |step: Step| touched.is_at(step, ours, &mut sources, changed);
+            story::tell(&both, &mut players, &found.steps, &mut is_touched)?
         };
         let remedies = remedies(&both, (failing, reference), &told.links)?;
         let at = StepPlace::new(ours.place(wrong.step), told.instance, (changed, &mut sources));

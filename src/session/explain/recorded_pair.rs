@@ -27,6 +27,8 @@ pub struct PairedRuns {
     pub passing: PassingRun,
     /// The step of the first difference that can be seen from outside.
     pub failure: Step,
+    /// Where the chain from the change to the failure begins, if that is known.
+    pub first: Option<Step>,
     /// The lines of the failing version that the change touches.
     pub changed: change::LinesByPath,
     /// The versions.
@@ -51,13 +53,14 @@ impl Explainer<'_> {
     fn both(&self, pair: Pair, changed: change::LinesByPath, desk: &mut Desk<'_>) -> Result<PairedRuns, Failure> {
         if let Some((bad, good)) = self.java_sides(&pair, desk)? {
             let (runs, wrong, _) = self.java_runs(&bad, &good)?;
+            let first = self.java_first(&runs, &wrong, (&pair, &changed))?;
             let run = |(player, taken): (JavaPlayer, TakenRun)| {
                 let (run, named) = taken.into_named();
                 Walked::from(java::recorded::JavaRecorded { player, run, named: Some(named) })
             };
             let (failing, reference) = (run(runs.failing), run(runs.reference));
             let passing = PassingRun { run: reference, alignment: runs.alignment };
-            return Ok(PairedRuns { failing, passing, failure: wrong.step, changed, pair });
+            return Ok(PairedRuns { failing, passing, failure: wrong.step, first, changed, pair });
         }
         let good = self.passing(&pair, desk)?;
         desk.talk.say("Building and running the failing version.");
@@ -79,6 +82,6 @@ impl Explainer<'_> {
             idd_explain::failure::RunFailure::find(&run, &other, &alignment, endings).ok_or_else(no_difference)?;
         let failing = NativeRecorded { player: failing, run }.into();
         let passing = PassingRun { run: NativeRecorded { player: reference, run: other }.into(), alignment };
-        Ok(PairedRuns { failing, passing, failure: failure.step, changed, pair })
+        Ok(PairedRuns { failing, passing, failure: failure.step, first: None, changed, pair })
     }
 }
