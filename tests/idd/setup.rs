@@ -220,7 +220,10 @@ fn the_first_hunt_on_a_terminal_says_how_to_get_the_page() {
         let line = "git init -q; git -c user.name=A -c user.email=a@example.org commit -q --allow-empty -m A; \
                     script -qec 'git idd --until found false; git idd --until found false' log >log.all";
         place.command("sh").args(["-c", line]).env("TERM", "xterm").status().unwrap();
-        fs::read_to_string(place.scratch.path().join("log")).unwrap().matches("`git idd help` shows the manual; ").count()
+        fs::read_to_string(place.scratch.path().join("log"))
+            .unwrap()
+            .matches("`git idd help` shows the manual; ")
+            .count()
     };
     assert_eq!((said(false), said(true)), (1, 0));
 }

@@ -32,7 +32,8 @@ const PASSED: ContentsChange = change("does not go on", "goes on", "went on");
 
 /// The first row that fits counts.
 const ROWS: &[ContentsRow] = &[
-    ("*Map", &["put*", "compute*", "merge", "replace"], PUT),
+    ("*Map", &["put*", "replace"], PUT),
+    ("*Map", &["compute*", "merge"], change("lacks {first} = {element}", "also has {first} = {element}", "put")),
     ("*Map", &["remove"], KEY_REMOVED),
     ("Properties", &["put*", "setProperty"], PUT),
     ("Hashtable", &["put*"], PUT),
@@ -101,6 +102,7 @@ mod tests {
         check("ArrayList", "add", &["1", "\"x\""], None, "lacks \"x\"");
         check("ArrayDeque", "push", &["7"], None, "lacks 7");
         check("TreeMap", "put", &["\"k\"", "2"], Some("null"), "lacks \"k\" = 2");
+        check("TreeMap", "merge", &["\"k\"", "1", "Integer$Lambda"], Some("3"), "lacks \"k\" = 3");
         check("HashMap", "remove", &["\"k\""], Some("2"), "still has \"k\"");
         check("ArrayList", "remove", &["0"], Some("\"x\""), "still has \"x\"");
         check("HashSet", "remove", &["\"x\""], Some("true"), "still has \"x\"");
