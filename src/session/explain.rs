@@ -43,6 +43,7 @@ mod products;
 mod progress;
 pub mod recorded_pair;
 mod sides;
+mod source_text;
 pub mod switching;
 mod unequal;
 mod which;

@@ -62,9 +62,11 @@ pub fn failed(path: &Path, error: &std::io::Error) -> Failure {
     Failure::error(message).with_hint("`git config idd.worktreeDir <path>` names another place")
 }
 
-/// Whether this user has no directory of caches yet.
+/// Whether this user has no directory of caches yet; `false` if another place is configured, or there is no home directory.
 pub fn is_first_use(context: &Context) -> bool {
-    caches(context).iter().all(|cache| !cache.exists())
+    let caches = caches(context);
+    let is_usual = context.configured("idd.worktreedir").last().is_none() && !caches.is_empty();
+    is_usual && caches.iter().all(|cache| !cache.exists())
 }
 
 /// The directories for the caches of this program, the preferred one first.

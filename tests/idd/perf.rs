@@ -112,7 +112,7 @@ fn measured_verdicts_are_not_measured_again_after_a_stop() {
 
 #[test]
 fn the_peak_of_the_memory_is_that_of_the_command_and_not_of_this_program() {
-    let fixture = Fixture::of(&memory_history(9, 5, (1000, 60_000_000)));
+    let fixture = Fixture::of(&memory_history(9, 5, 1000, 60_000_000));
     let report = fixture.report(&["--perf", "sh big.sh", "--measure", "memory"]);
     assert_eq!((report.status, &*subject(&report)), (Status::Found, "change 5"));
     let loss = report.loss.unwrap();
@@ -121,7 +121,7 @@ fn the_peak_of_the_memory_is_that_of_the_command_and_not_of_this_program() {
 }
 
 /// `big.sh` needs the second number of bytes since a change.
-fn memory_history(n: usize, since: usize, (few, many): (usize, usize)) -> String {
+fn memory_history(n: usize, since: usize, few: usize, many: usize) -> String {
     format!(
         "
         for n in $(seq {n}); do
@@ -137,7 +137,7 @@ fn memory_history(n: usize, since: usize, (few, many): (usize, usize)) -> String
 #[test]
 fn a_small_loss_is_found_without_a_good_revision_too() {
     for few in [24, 18] {
-        let fixture = Fixture::of(&memory_history(4, 3, (few * 1_000_000, 30_000_000)));
+        let fixture = Fixture::of(&memory_history(4, 3, few * 1_000_000, 30_000_000));
         let output = fixture.run(&["--json", "--perf", "sh big.sh", "--measure", "memory"]);
         let report: Report = json::read(&output.stdout).unwrap();
         assert_eq!((report.status, &*subject(&report)), (Status::Found, "change 3"), "{few}");

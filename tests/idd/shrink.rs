@@ -191,6 +191,7 @@ fn shrink_names_the_file_that_checkouts_lack_and_a_script_that_is_inverted() {
     check(&["--", "sh", "case/fails.sh"], 3, lacks);
     check(&["--hold", "case", "--", "sh", "case/keep.sh"], 3, "is inverted by `!`");
     check(&["--hold", "case", "--", "sh", "case/fails.sh"], 0, "3 of 6 bytes left");
+    check(&["--hold", "case", "--", "! sh case/keep.sh"], 0, "3 of 6 bytes left");
 }
 
 #[test]

@@ -356,7 +356,7 @@ impl RunTaking {
     /// and what that depends on.
     ///
     /// - `made`: the object that the call brought.
-    fn keeps(&mut self, machine: &JavaMachine, step: Step, (given, made): (&[JavaValue], Option<u32>), did: u64) {
+    fn keeps(&mut self, machine: &JavaMachine, step: Step, given: &[JavaValue], made: Option<u32>, did: u64) {
         let mut what = mix(did, self.returned.remove(&step).unwrap_or(0));
         for object in given.iter().filter_map(|value| value.object()) {
             what = self.kept.get(&object).map_or(what, |kept| mix(what, *kept));
@@ -495,7 +495,7 @@ impl Watch for RunTaking {
             what = mix(what, u64::from(self.value(machine, result, is_object)));
         }
         self.did(frame.step, what);
-        self.keeps(machine, frame.step, (given, made), what);
+        self.keeps(machine, frame.step, given, made, what);
         if exits(&callee.member) {
             self.taken.exit = given.last().and_then(|code| code.int());
             self.taken.run.main_end = Some(frame.step);

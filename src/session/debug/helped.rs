@@ -18,9 +18,8 @@ const MAX_SILENCE: Duration = Duration::from_secs(5);
 const MAX_SILENT: usize = 100;
 
 impl DebugWalk {
-    /// The next step for a person whom the passing version helps: where the chain begins that an explanation would give, if
-    /// that is known; else the first one in time that uses the same values as there,
-    /// and gives other ones, or after which there are steps that are missing here. Steps that the failure depends on only by
+    /// The next step for a person whom the passing version helps: the first link of the chain that an explanation would
+    /// give, if that is known; else the first one in time that uses the same values as there, and gives other ones, or after which there are steps that are missing here. Steps that the failure depends on only by
     /// a potential dependence come after all others. None of these that was judged is asked
     /// again; after [`MAX_SILENT`] comparisons or [`MAX_SILENCE`], the next step is that without help.
     ///

@@ -2,8 +2,9 @@
 
 use crate::certificate;
 use crate::explain::expanded;
-use crate::explain::layout::{code, ranges, without_layout};
+use crate::explain::layout::{ranges, without_layout};
 use crate::explain::model::Pair;
+use crate::explain::source_text::code;
 use crate::failure::Failure;
 use idd_base::revision::TreeId;
 use idd_report::chain::{LoopPart, Was};

@@ -6,7 +6,7 @@
 //! comments and literals: scopes are not resolved, except that a declaration inside a function ends with it.
 
 use crate::explain::change::LinesByPath;
-use crate::explain::layout::{code, words};
+use crate::explain::source_text::{code, words};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The macros whose definitions a patch changes.

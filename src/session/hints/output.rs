@@ -72,12 +72,13 @@ pub fn has_port_taken(seen: &Observation) -> bool {
 /// - `content`: its text.
 /// - `command`: the test command.
 pub fn question(name: &str, content: &[u8], command: &str) -> Option<String> {
-    static ASKING: LazyLock<Regex> =
-        LazyLock::new(|| Regex::new(r"(?m)^[^#\n]*(?:\bread\s+(?:-\w+\s+)*-\w*p\b|\binput\().*$").expect("a constant"));
+    static ASKING: LazyLock<Regex> = LazyLock::new(|| {
+        Regex::new(r"(?m)^(?:[^#\n]*\bread\s+(?:-\w+\s+)*-\w*p\b|(?:[^#\n]*[^.\w#\n])?input\().*$").expect("a constant")
+    });
     let content = String::from_utf8_lossy(content);
     let line = ASKING.find(&content)?.as_str().trim();
     Some(format!(
-        "`{name}` asks a question (`{line}`), but the standard input of a test is empty, and it has no terminal. A file with \
+        "`{name}` may ask a question (`{line}`), but the standard input of a test is empty, and it has no terminal. A file with \
          the answers can be given: `git idd {}`.",
         shell::quoted_text(format!("{command} < answers.txt").as_bytes())
     ))
@@ -121,7 +122,7 @@ mod tests {
         );
         assert!(of("read -p x y").unwrap().ends_with("`git idd 'bash ./ask.sh < answers.txt'`."));
         assert!(of("name = input('who? ')\n").is_some() && of("read -rp 'x' y\n").is_some());
-        for content in ["while read -r line; do :; done < list", "# read -p x", "re_input(x)", "cat"] {
+        for content in ["while read -r line; do :; done < list", "# read -p x", "re_input(x)", "form.input(x)", "cat"] {
             assert_eq!(of(content), None, "{content}");
         }
     }
