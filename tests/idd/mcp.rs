@@ -524,13 +524,15 @@ fn a_second_hunt_is_refused_until_the_first_one_is_cancelled() {
     let mut other = Client::new(&fixture, &["--", "./t.sh"]);
     let refused = other.fail("hunt_start", json!({}));
     assert!(refused.contains("`git idd` is at work already in this worktree"), "{refused}");
-    let stopped = client.tell("hunt_cancel", json!({}));
-    assert!(stopped.contains("has stopped"), "{stopped}");
+    let stopping = client.tell("hunt_cancel", json!({}));
+    assert!(stopping.contains("is asked to stop; hunt_status with `wait` waits for it"), "{stopping}");
     let text = client.wait();
     assert!(text.contains(": interrupted; the same hunt_start continues it"), "{text}");
     check_nothing_left_but_servers(&fixture);
     client.tell("hunt_start", json!({"good": "HEAD~1"}));
-    assert!(client.tell("hunt_cancel", json!({})).contains("has stopped"));
+    assert!(client.tell("hunt_cancel", json!({})).contains("is asked to stop"));
+    // What starts next waits for the end.
+    client.tell("hunt_start", json!({"good": "HEAD~1"}));
     assert_eq!(client.end().0.code(), Some(0));
 }
 
@@ -548,7 +550,7 @@ fn calls_that_wait_keep_no_other_call_from_its_answer() {
     let n_told = |what: &str| answers.iter().filter(|answer| answer.to_string().contains(what)).count();
     // Those that are too many do not wait.
     assert!((32..=40).contains(&n_told(": interrupted")), "{answers:?}");
-    assert_eq!(n_told("has stopped"), 1, "{answers:?}");
+    assert_eq!(n_told("is asked to stop"), 1, "{answers:?}");
     check_nothing_left_but_servers(&fixture);
     assert_eq!(client.end().0.code(), Some(0));
 }

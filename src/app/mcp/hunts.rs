@@ -34,9 +34,6 @@ use std::time::Duration;
 /// The time in which a hunt gets its id: it reads the repository before.
 const BEGINNING: Duration = Duration::from_secs(50);
 
-/// The time that a stopped job is waited for.
-const ENDING: Duration = Duration::from_secs(10);
-
 /// Columns of a finding.
 const COLUMNS: usize = 120;
 
@@ -197,16 +194,12 @@ fn state_of(job: &RequestedJob) -> Value {
     })
 }
 
-/// Stops what runs.
+/// Asks what runs to stop. Whoever starts something next waits for its end.
 #[expect(clippy::unnecessary_wraps, reason = "one form for all tools")]
 pub fn cancel(_arguments: &Arguments, state: &Arc<ServerState>) -> Result<ToolAnswer, Failure> {
-    let Some(job) = state.jobs.cancel() else { return Ok(ToolAnswer::note("nothing runs")) };
-    let name = job.name();
-    let ended = state.jobs.wait(job.number, ENDING, |_| false);
-    Ok(ToolAnswer::note(if ended.is_some_and(|job| job.is_running()) {
-        format!("{name} is asked to stop; hunt_status with `wait` waits for it")
-    } else {
-        format!("{name} has stopped")
+    Ok(ToolAnswer::note(match state.jobs.cancel() {
+        Some(job) => format!("{} is asked to stop; hunt_status with `wait` waits for it", job.name()),
+        None => "nothing runs".to_owned(),
     }))
 }
 

@@ -20,6 +20,9 @@ const MAX_SAID: usize = 20;
 /// Bytes of a sentence that are kept.
 const MAX_SENTENCE: usize = 300;
 
+/// How long a new job waits for the end of one that was asked to stop.
+const ENDING: Duration = Duration::from_secs(10);
+
 /// The kind of a job.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum JobKind {
@@ -126,7 +129,7 @@ impl Jobs {
     ///
     /// - `work`: what it does; it stops if the flag is set.
     ///
-    /// Errors: another one runs.
+    /// Errors: another one runs. The end of one that was asked to stop is waited for.
     pub fn start(
         self: &Arc<Self>,
         kind: JobKind,
@@ -137,7 +140,13 @@ impl Jobs {
     }
 
     fn begin(self: &Arc<Self>, kind: JobKind, hunt: Option<String>, work: Work) -> Result<u64, Failure> {
-        let mut board = self.board();
+        let board = self.board();
+        let is_stopping = |board: &mut JobBoard| {
+            let is_asked = board.interrupt.load(Ordering::SeqCst) && !board.is_over;
+            is_asked && board.last.as_ref().is_some_and(RequestedJob::is_running)
+        };
+        let ended = self.changed.wait_timeout_while(board, ENDING, is_stopping);
+        let mut board = ended.unwrap_or_else(PoisonError::into_inner).0;
         if let Some(job) = board.last.as_ref().filter(|job| job.is_running()) {
             return Err(Failure::error(format!("{} runs already; one thing runs at a time", job.name()))
                 .with_hint("`hunt_status` waits for it, `hunt_cancel` stops it"));
@@ -180,7 +189,7 @@ impl Jobs {
         }
     }
 
-    /// Stops what runs; returns it, or `None` if nothing runs.
+    /// Asks what runs to stop; returns it, or `None` if nothing runs.
     pub fn cancel(&self) -> Option<RequestedJob> {
         let board = self.board();
         let job = board.last.clone().filter(RequestedJob::is_running)?;
