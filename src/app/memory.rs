@@ -53,11 +53,14 @@ pub fn prepare(console: Console) {
     }));
 }
 
-/// Whether a panic says that the system starts no thread (`EAGAIN`). The standard library and rayon end so, each in
-/// words of its own; the thread that panics is joined by another one, which would go on without its result.
+/// Whether a panic says that the system starts no thread (`EAGAIN`), or that a new one has no memory for its signal
+/// handlers. The standard library and rayon end so, each in words of its own; the thread that panics is joined by
+/// another one, which would go on without its result.
 fn is_without_thread(payload: &(dyn Any + Send)) -> bool {
     let text = payload.downcast_ref::<String>().map(String::as_str).or_else(|| payload.downcast_ref().copied());
-    text.is_some_and(|text: &str| text.contains("thread") && text.contains("code: 11,"))
+    text.is_some_and(|text: &str| {
+        text.contains("thread") && text.contains("code: 11,") || text.contains("alternative stack")
+    })
 }
 
 /// The allocator of the system; ends the program if there is no more memory.

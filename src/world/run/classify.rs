@@ -10,7 +10,7 @@ use regex::Regex;
 use super::failure_line::{failure_line, telling_line};
 use super::normalise::{normalise, without_colours};
 use super::{alike, crash, table};
-use crate::run::runners::{NamedOutcome, RunnerReport};
+use crate::run::runners::{NamedOutcome, RunnerReport, junit};
 use idd_base::outcome::{Ending, NamedTest, Observation, Outcome, Reason, Signature, Stage};
 use idd_base::sought::Sought;
 
@@ -97,7 +97,7 @@ pub fn signature(first: &Observation, second: &Observation, mode: SignatureMode)
         SignatureMode::Auto => common_line(first, second),
         SignatureMode::Exit | SignatureMode::Regex => None,
     };
-    let printed = line.as_ref().map(|line| printed(&first.output, line).unwrap_or_else(|| line.clone()));
+    let printed = line.as_ref().map(|line| printed(first, line).unwrap_or_else(|| line.clone()));
     Some(Signature { ending: first.ending, test: None, line, printed })
 }
 
@@ -181,11 +181,11 @@ pub fn value(output: &str) -> &str {
     output.trim()
 }
 
-/// The first line of `output` whose normalised form is this one, without colours; `None` if there is none, or it is too
-/// long.
-fn printed(output: &str, normalised: &str) -> Option<String> {
-    let output = without_colours(output);
-    let mut lines = output.lines().map(str::trim).filter(|line| line.len() <= MAX_PRINTED_BYTES);
+/// The first line that a run said whose normalised form is this one, without colours; `None` if there is none, or it is
+/// too long.
+fn printed(observation: &Observation, normalised: &str) -> Option<String> {
+    let output = without_colours(&observation.output);
+    let mut lines = said(observation, &output).map(str::trim).filter(|line| line.len() <= MAX_PRINTED_BYTES);
     lines.find(|line| normalise(line) == normalised).map(str::to_owned)
 }
 
@@ -199,12 +199,12 @@ pub fn printed_failure(observation: &Observation, criteria: &Criteria) -> Option
     {
         return Some(line.trim().to_owned());
     }
-    printed(&observation.output, &failure_line(&observation.output)?)
+    printed(observation, &reason(observation)?)
 }
 
 /// The line that best explains an observation that is no pass, as printed, from any command.
 pub fn printed_trouble(observation: &Observation) -> Option<String> {
-    printed(&observation.output, &failure_line(&observation.output)?)
+    printed(observation, &failure_line(&observation.output)?)
 }
 
 /// The normalised failure line of an observation that would be the hunted failure if only its line were; empty if it has
@@ -214,21 +214,31 @@ pub fn other_line(observation: &Observation, criteria: &Criteria) -> Option<Stri
     let any_line = Criteria { signature: Some(Signature { line: None, ..signature }), ..criteria.clone() };
     let is_other =
         classify(observation, criteria) != Outcome::Fail && classify(observation, &any_line) == Outcome::Fail;
-    is_other.then(|| failure_line(&observation.output).unwrap_or_default())
+    is_other.then(|| reason(observation).unwrap_or_default())
+}
+
+/// The normalised line that best explains a failing test: what the file of its runner says, or else what was printed.
+fn reason(observation: &Observation) -> Option<String> {
+    junit::reason(&observation.reported).map(normalise).or_else(|| failure_line(&observation.output))
+}
+
+/// The reason in the file of a runner, and the lines of an output.
+fn said<'o>(observation: &'o Observation, output: &'o str) -> impl Iterator<Item = &'o str> {
+    junit::reason(&observation.reported).into_iter().chain(output.lines())
 }
 
 fn common_line(first: &Observation, second: &Observation) -> Option<String> {
     let is_cut_short = first.ending == Ending::Timeout || crash(first.ending).is_some();
     let line_of = |observation: &Observation| {
-        if is_cut_short { telling_line(&observation.output) } else { failure_line(&observation.output) }
+        if is_cut_short { telling_line(&observation.output) } else { reason(observation) }
     };
     line_of(first)
-        .filter(|line| has_line(&second.output, line))
-        .or_else(|| line_of(second).filter(|line| has_line(&first.output, line)))
+        .filter(|line| has_line(second, line))
+        .or_else(|| line_of(second).filter(|line| has_line(first, line)))
 }
 
-fn has_line(output: &str, normalised: &str) -> bool {
-    output.lines().any(|line| alike::matches(&normalise(line), normalised))
+fn has_line(observation: &Observation, normalised: &str) -> bool {
+    said(observation, &observation.output).any(|line| alike::matches(&normalise(line), normalised))
 }
 
 /// Longer failure lines are printed in their normalised form, which is cut.
@@ -349,7 +359,7 @@ fn is_hunted(observation: &Observation, criteria: &Criteria) -> bool {
         return false;
     }
     match hunted.and_then(|hunted| hunted.line.as_ref()) {
-        Some(line) => has_line(&observation.output, line),
+        Some(line) => has_line(observation, line),
         None => criteria.has_build_command || criteria.is_build_hunted || !is_build_failure(observation),
     }
 }
@@ -442,6 +452,20 @@ mod tests {
         check_unresolved(&criteria, Ending::Exit(2), "FAIL: parse, line 77\n", Reason::Other);
         check(&criteria, Ending::Exit(0), "FAIL: parse, line 77\n", Outcome::Pass);
         check_unresolved(&criteria, Ending::Exit(125), "FAIL: parse, line 77\n", Reason::Skip);
+    }
+
+    #[test]
+    fn the_file_of_a_runner_says_why_its_test_failed_and_what_a_build_tool_prints_does_not() {
+        let run = |reason: &str| Observation {
+            reported: format!("JUnit failed: p.A.one\nJUnit reason: {reason}\nJUnit passed: p.A.two\n"),
+            ..observed(Ending::Exit(1), "java.lang.ClassNotFoundException: of.the.Tool\n1 test failed\n")
+        };
+        let hunted = hunted(&run("expected 3 but was 4"), &run("expected 3 but was 4"), &Criteria::default()).unwrap();
+        assert_eq!(hunted.printed.as_deref(), Some("expected 3 but was 4"));
+        let criteria = Criteria { signature: Some(hunted), ..Criteria::default() };
+        assert_eq!(classify(&run("expected 3 but was 4"), &criteria), Outcome::Fail);
+        assert_eq!(classify(&run("no such file"), &criteria), Outcome::Unresolved(Reason::Other));
+        assert_eq!(printed_failure(&run("no such file"), &criteria).as_deref(), Some("no such file"));
     }
 
     #[test]

@@ -93,7 +93,7 @@ impl<'r> ReportFiles<'r> {
             return;
         }
         let cases = junit::cases(&String::from_utf8_lossy(&content)).unwrap_or_default();
-        self.lines.extend(cases.iter().filter_map(junit::TestCase::line));
+        self.lines.extend(cases.iter().filter_map(junit::TestCase::lines));
     }
 }
 

@@ -6,8 +6,18 @@ use quick_xml::reader::Reader;
 
 /// What a line about a failing test begins with.
 pub const FAILED: &str = "JUnit failed: ";
+/// What the line after that of a failing test begins with, if the file says why it failed.
+const REASON: &str = "JUnit reason: ";
 /// What a line about a passing test begins with.
 const PASSED: &str = "JUnit passed: ";
+
+/// Characters of a reason that are kept.
+const MAX_REASON: usize = 300;
+
+/// Why the first failing test failed, in what [`TestCase::lines`] said.
+pub fn reason(reported: &str) -> Option<&str> {
+    reported.lines().find_map(|line| line.strip_prefix(REASON))
+}
 
 /// A test case in a `JUnit` file.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -22,16 +32,25 @@ pub struct TestCase {
     pub is_failed: bool,
     /// Whether it was not run.
     pub is_skipped: bool,
+    /// The first line of the message of its failure; empty if the file has none.
+    pub reason: String,
+}
+
+/// The attributes of an element. Double ones are not looked for.
+fn attributes<'e>(element: &'e BytesStart<'_>) -> impl Iterator<Item = (String, String)> + 'e {
+    let mut attributes = element.attributes();
+    attributes.with_checks(false);
+    attributes.flatten().map(|attribute| {
+        let value = attribute.normalized_value(XmlVersion::Implicit1_0).unwrap_or(attribute.value.clone());
+        (attribute.key.as_ref().to_owned(), value.into_owned())
+    })
 }
 
 impl TestCase {
     fn of(element: &BytesStart<'_>) -> Self {
         let mut case = Self::default();
-        // The check for double attributes is not needed.
-        for attribute in element.attributes().with_checks(false).flatten() {
-            let value =
-                attribute.normalized_value(XmlVersion::Implicit1_0).unwrap_or(attribute.value.clone()).into_owned();
-            match attribute.key.as_ref() {
+        for (key, value) in attributes(element) {
+            match key.as_str() {
                 "classname" => case.class = value,
                 "name" => case.name = value,
                 "file" => case.file = value,
@@ -40,6 +59,15 @@ impl TestCase {
             }
         }
         case
+    }
+
+    fn fail(&mut self, element: &BytesStart<'_>) {
+        self.is_failed = true;
+        let message = attributes(element).find(|(key, _)| key == "message").map(|(_, message)| message);
+        let line = message.iter().flat_map(|message| message.lines()).find(|line| !line.trim().is_empty());
+        if let (true, Some(line)) = (self.reason.is_empty(), line) {
+            self.reason = line.trim().chars().take(MAX_REASON).collect();
+        }
     }
 
     /// Class and name, as one name.
@@ -51,12 +79,13 @@ impl TestCase {
         }
     }
 
-    /// What it says about the test, as a line that the patterns of [`FORMATS`](super::FORMATS) read; `None` if it was
-    /// not run.
-    pub fn line(&self) -> Option<String> {
+    /// What it says about the test, as a line that the patterns of [`FORMATS`](super::FORMATS) read, and one that
+    /// [`reason`] reads; `None` if it was not run.
+    pub fn lines(&self) -> Option<String> {
         let begin = if self.is_failed { FAILED } else { PASSED };
         let name = self.whole_name().split_whitespace().collect::<Vec<_>>().join(" ");
-        (self.is_failed || !self.is_skipped).then(|| format!("{begin}{name}"))
+        let reason = if self.reason.is_empty() { String::new() } else { format!("\n{REASON}{}", self.reason) };
+        (self.is_failed || !self.is_skipped).then(|| format!("{begin}{name}{reason}"))
     }
 }
 
@@ -82,7 +111,7 @@ pub fn cases(text: &str) -> Result<Vec<TestCase>, String> {
                         cases.extend(case.take());
                         case = Some(TestCase::of(element));
                     }
-                    "failure" | "error" => case.iter_mut().for_each(|case| case.is_failed = true),
+                    "failure" | "error" => case.iter_mut().for_each(|case| case.fail(element)),
                     "skipped" => case.iter_mut().for_each(|case| case.is_skipped = true),
                     _ => {}
                 }
@@ -127,7 +156,10 @@ mod tests {
             ("p.A.four", false, true),
         ];
         assert_eq!(shown, expected.map(|(name, is_failed, is_skipped)| (name.to_owned(), is_failed, is_skipped)));
-        assert_eq!(cases[0].file, "a.py");
+        assert_eq!((cases[0].file.as_str(), cases[0].reason.as_str()), ("a.py", "m"));
+        let lines: Vec<_> = cases.iter().filter_map(TestCase::lines).collect();
+        assert_eq!(lines[..2], ["JUnit failed: p.A.one\nJUnit reason: m", "JUnit passed: two &lt;x&gt; &bad;"]);
+        assert_eq!(reason(&lines.join("\n")), Some("m"));
     }
 
     #[test]
