@@ -3,8 +3,7 @@
 use std::ops::Range;
 
 use crate::file::{FileDivision, FilePair, FileSide};
-use crate::lines;
-use crate::lines::{LineEdit, LineStep};
+use crate::lines::{self, LineEdit, LineStep};
 use crate::outline::Outline;
 use crate::parsed::Parsed;
 use crate::parting::Parting;

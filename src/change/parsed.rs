@@ -3,8 +3,7 @@
 use std::collections::BTreeSet;
 use std::ops::Range;
 
-use crate::balance;
-use crate::balance::Depths;
+use crate::balance::{self, Depths};
 use crate::declarations::{Declaration, comment_lines, declarations, has_lines_alone, matches};
 use crate::moves::{MovedLines, moves};
 use crate::names::LineNames;

@@ -1,7 +1,6 @@
 //! The rules that the syntax gives for the comparison of two texts.
 
-use crate::lines;
-use crate::lines::LineEdit;
+use crate::lines::{self, LineEdit};
 use crate::moves::MovedLines;
 use crate::parsed::Parsed;
 use crate::text_lines::{TextLines, is_open};

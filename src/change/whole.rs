@@ -13,8 +13,7 @@ use std::ops::Range;
 use similar::{Algorithm, DiffOp, capture_diff_slices};
 
 use crate::outline::{ItemRole, Outline, OutlineItem};
-use crate::pairing;
-use crate::pairing::{MIN_SIMILARITY, align};
+use crate::pairing::{self, MIN_SIMILARITY, align};
 
 /// If there are more combinations of an older and a newer statement, they are not compared.
 const MAX_COMBINATIONS: usize = 4096;

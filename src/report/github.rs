@@ -4,8 +4,7 @@
 //! Source: "Workflow commands for GitHub Actions" in the documentation of GitHub. Lines count from 1 and are those of
 //! the commit that is checked out, so only a place at HEAD has one.
 
-use std::io;
-use std::io::Write;
+use std::io::{self, Write};
 
 use crate::escape::Workflow;
 use crate::places::{ReplacedLines, places};

@@ -3,8 +3,7 @@
 //! Source: "Code Quality report format" in the documentation of GitLab: `description`, `check_name`, `fingerprint`,
 //! `severity` and `location` are required. A failing test without a known place has the place `.`.
 
-use std::io;
-use std::io::Write;
+use std::io::{self, Write};
 
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};

@@ -3,8 +3,7 @@
 //! Source: there is no standard; the form is the schema that Jenkins uses (`tests/schemas/junit-10.xsd`). The hunted
 //! test fails, so its case fails. A claim fails if its outcome is not the expected one.
 
-use std::io;
-use std::io::Write;
+use std::io::{self, Write};
 
 use crate::escape::Xml;
 use crate::{Report, Untrusted, summary};

@@ -74,8 +74,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use idd_base::outcome;
-use idd_base::outcome::Outcome;
+use idd_base::outcome::{self, Outcome};
 use idd_base::revision::{CommitId, TreeId};
 use idd_base::sought::Sought;
 

@@ -3,8 +3,7 @@
 //! It ends with a trailer in the form of the Linux kernel: `Fixes: <12 digits> ("<subject>")`.
 
 use std::fmt::Display;
-use std::io;
-use std::io::Write;
+use std::io::{self, Write};
 
 use crate::chain::{InstanceChoice, ReportChain};
 use crate::chop::{Chop, ChopLine};

@@ -5,8 +5,7 @@
 //! flows too, are lines of the commit in `properties.commit`, which `versionControlProvenance` also names if the address
 //! of the repository is known. A hunt without a finding has no results, but a notification; and `executionSuccessful: false` after an error.
 
-use std::io;
-use std::io::Write;
+use std::io::{self, Write};
 
 use serde_json::{Value, json};
 

@@ -9,8 +9,7 @@ mod screen;
 
 use std::collections::BTreeSet;
 use std::fmt::Display;
-use std::io;
-use std::io::Write;
+use std::io::{self, Write};
 
 use crate::escape::Terminal;
 use crate::explanation::Explained;

@@ -3,8 +3,7 @@
 use crate::failure::Failure;
 use crate::order::{HistoryOrder, HuntOrder};
 use idd_base::plural::count;
-use idd_world::repo::bisect;
-use idd_world::repo::bisect::Bisect;
+use idd_world::repo::bisect::{self, Bisect};
 use idd_world::repo::locate::Location;
 
 /// The order with the revisions of the `git bisect`, if it asks for them.

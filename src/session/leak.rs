@@ -7,11 +7,9 @@
 use crate::failure::Failure;
 use idd_report::escape::Terminal;
 use idd_report::{Status, Untrusted};
-use idd_world::files;
-use idd_world::files::OnDisk;
+use idd_world::files::{self, OnDisk};
 use idd_world::process::executions::ExecutedPrograms;
-use idd_world::repo::locate;
-use idd_world::repo::locate::Location;
+use idd_world::repo::locate::{self, Location};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt as _;

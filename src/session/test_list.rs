@@ -3,8 +3,7 @@
 use crate::failure::Failure;
 use crate::order::{HuntOrder, TestCommand};
 use idd_world::process::shell;
-use idd_world::run::runners::junit;
-use idd_world::run::runners::junit::TestCase;
+use idd_world::run::runners::junit::{self, TestCase};
 use idd_world::{files, process};
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};

@@ -8,8 +8,7 @@ use serde::Deserialize;
 use tree_sitter::Query;
 use tree_sitter_language::LanguageFn;
 
-use crate::syntax::hidden_words;
-use crate::syntax::hidden_words::Unseen;
+use crate::syntax::hidden_words::{self, Unseen};
 use crate::syntax::tree::UnitClass;
 
 /// The embedded data of one language; see `grammars/README.md`.

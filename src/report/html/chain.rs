@@ -3,8 +3,7 @@
 use crate::chain::{EffectKind, ReportChain, ReportLink};
 use crate::escape::Terminal;
 use crate::html::markup::Markup;
-use crate::html::stepper;
-use crate::html::stepper::{Fold, ShownStep, StepContext, StepList};
+use crate::html::stepper::{self, Fold, ShownStep, StepContext, StepList};
 use crate::outline::outline;
 use crate::phrase::{code, line, place, words};
 

@@ -4,8 +4,7 @@
 use crate::Untrusted;
 use crate::escape::Terminal;
 use crate::html::markup::Markup;
-use crate::html::stepper;
-use crate::html::stepper::{Fold, ShownStep, StepContext, StepList};
+use crate::html::stepper::{self, Fold, ShownStep, StepContext, StepList};
 use crate::invariants::{InvariantStatement, Invariants, Skipped};
 use crate::phrase::{Inline, code, line, place, words};
 use crate::story::FilePart;

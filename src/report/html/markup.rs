@@ -7,8 +7,7 @@ use std::fmt;
 use std::fmt::Write as _;
 
 use crate::escape::{Untrusted, Xml};
-use crate::phrase;
-use crate::phrase::Inline;
+use crate::phrase::{self, Inline};
 
 /// The only way of text into a page: control characters become visible, characters with a meaning in HTML become
 /// entities.

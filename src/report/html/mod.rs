@@ -18,8 +18,7 @@ mod walk;
 pub mod watch;
 
 use std::collections::BTreeSet;
-use std::io;
-use std::io::Write;
+use std::io::{self, Write};
 
 use sha2::{Digest, Sha256};
 

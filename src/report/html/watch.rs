@@ -1,7 +1,6 @@
 //! The page of a hunt that is under way. A browser loads it again by itself until the hunt has ended.
 
-use std::io;
-use std::io::Write;
+use std::io::{self, Write};
 
 use crate::commit::Started;
 use crate::course::HuntCourse;

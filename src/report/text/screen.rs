@@ -10,8 +10,7 @@ use crate::views::views;
 use crate::{Commit, Report, ReportedFix, Status, Suite, Untrusted, places, summary, text};
 use idd_base::outcome::Outcome;
 use idd_base::plural::count;
-use std::io;
-use std::io::Write;
+use std::io::{self, Write};
 
 /// The rows of a screen of so many columns, with the ones of the culprit. A narrower one has more, for the same text.
 const ROWS: usize = 30;

@@ -6,8 +6,7 @@ use idd_base::outcome::{Ending, Observation};
 use idd_base::revision::{CommitId, TreeId};
 use idd_world::record::build::Logged;
 use idd_world::record::listen::{TakenTrace, has_failed};
-use idd_world::record::store;
-use idd_world::record::store::{Recording, Traced};
+use idd_world::record::store::{self, Recording, Traced};
 use std::ffi::OsStr;
 use std::path::Path;
 

@@ -3,8 +3,7 @@
 use crate::runner::job::QueuedJob;
 use crate::runner::known::FIRST_OF_PROOF;
 use crate::runner::{Runner, RunnerError};
-use crate::suite;
-use crate::suite::Failures;
+use crate::suite::{self, Failures};
 use crate::tally::counted;
 use idd_base::outcome::{Ending, Observation, Outcome, Reason};
 use idd_base::revision::{CommitId, TreeId};

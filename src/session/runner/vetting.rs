@@ -1,15 +1,13 @@
 //! Prechecks: what they must accept before they may reject candidates, and what shows that they are wrong.
 
-use crate::precheck::java;
-use crate::precheck::java::sides;
+use crate::precheck::java::{self, sides};
 use crate::runner::{Runner, RunnerError};
 use idd_base::outcome::{Ending, Observation, Outcome, Reason, Stage};
 use idd_hunt::event::Phase;
 use idd_hunt::probe::{ChangeEnds, Probe};
 use idd_world::process::CommandWords;
 use idd_world::repo::{Repository, private};
-use idd_world::run::java_check;
-use idd_world::run::java_check::JavaCheck;
+use idd_world::run::java_check::{self, JavaCheck};
 use idd_world::run::sandbox::Commands;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

@@ -6,8 +6,7 @@ use std::path::{Path, PathBuf};
 use std::{fs, io};
 
 use crate::files::own;
-use crate::journal;
-use crate::journal::{Damage, FileLock, Record, RecordLocation, SegmentReader};
+use crate::journal::{self, Damage, FileLock, Record, RecordLocation, SegmentReader};
 
 use super::{CacheError, CacheEvent, IndexPosition, Key, MemoryCache, ResultCache, SledCache};
 

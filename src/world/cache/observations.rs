@@ -5,8 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::SystemTime;
 
-use crate::journal;
-use crate::journal::{DamageKind, JournalSegment, Record};
+use crate::journal::{self, DamageKind, JournalSegment, Record};
 use crate::process::executions::ExecutedPrograms;
 use crate::tools::{HuntTools, ProgramChange};
 use idd_base::outcome::Observation;

@@ -1,8 +1,7 @@
 //! Reads segments, also while another process writes them.
 
 use std::fs::File;
-use std::io;
-use std::io::{BufRead as _, BufReader, Read as _, Seek as _, SeekFrom};
+use std::io::{self, BufRead as _, BufReader, Read as _, Seek as _, SeekFrom};
 use std::os::unix::fs::FileExt as _;
 use std::path::{Path, PathBuf};
 

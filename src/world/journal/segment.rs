@@ -1,8 +1,7 @@
 //! The writer of a segment.
 
 use std::fs::{File, OpenOptions};
-use std::io;
-use std::io::{Read as _, Seek as _, SeekFrom};
+use std::io::{self, Read as _, Seek as _, SeekFrom};
 use std::os::unix::fs::{FileExt as _, MetadataExt as _};
 use std::path::{Path, PathBuf};
 

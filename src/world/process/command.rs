@@ -22,10 +22,9 @@ use crate::process::executions::ExecutedPrograms;
 use crate::process::stream::{ProcessStream, StopReason};
 use crate::process::survivors::{MARKER, ProcessGroup, Survivors};
 use crate::process::{RunError, executions, survivors};
-use crate::system;
 use crate::system::usage::Usage;
 use crate::system::view::MountView;
-use crate::system::{WatchSetup, launch, wait_with_usage};
+use crate::system::{self, WatchSetup, launch, wait_with_usage};
 use idd_base::outcome::{Ending, Reason};
 
 /// A command with its context.

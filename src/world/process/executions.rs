@@ -4,17 +4,15 @@
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::ffi::OsStr;
-use std::fs;
-use std::fs::File;
+use std::fs::{self, File};
 use std::io::Read as _;
 use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 use std::path::{Component, Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use crate::system;
 use crate::system::observer::{FileAccess, Observer, WatchedCalls};
-use crate::system::{ExecutionWatch, WatchSetup};
+use crate::system::{self, ExecutionWatch, WatchSetup};
 
 /// The maximum length of a script's first line, which names its interpreter, in bytes; as in the kernel.
 const MAX_FIRST_LINE: u64 = 256;

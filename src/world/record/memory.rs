@@ -10,8 +10,7 @@
 //! ```
 
 use std::fs::File;
-use std::io;
-use std::io::IoSlice;
+use std::io::{self, IoSlice};
 use std::mem::MaybeUninit;
 use std::os::fd::AsFd as _;
 use std::os::unix::fs::FileExt as _;

@@ -12,8 +12,7 @@ use std::{fs, io};
 
 use crate::compiler::arguments::{Build, CompiledLanguage, CompilerJob, words_of};
 use crate::record::build::{BuildDirectory, Logged, WRAPPED};
-use crate::record::objects;
-use crate::record::objects::KeptObject;
+use crate::record::objects::{self, KeptObject};
 use idd_trace::instrument::invoke::normalised;
 use idd_trace::instrument::module::Module;
 use idd_trace::instrument::segment::SegmentGrain;

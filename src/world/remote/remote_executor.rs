@@ -11,8 +11,7 @@ use crate::remote::client::{Client, Counts, Executed};
 use crate::remote::digest::Digest;
 use crate::remote::map::DigestMap;
 use crate::remote::merkle::{BlobContent, Encoder, WantedBlob};
-use crate::remote::transfer;
-use crate::remote::transfer::{Present, TransferError};
+use crate::remote::transfer::{self, Present, TransferError};
 use crate::remote::trouble::{Cure, Trouble};
 use crate::repo::object::ObjectReader;
 use crate::repo::refusal::{Refusal, split};
@@ -24,8 +23,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, Sender};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, mpsc};
-use std::thread;
-use std::thread::JoinHandle;
+use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
 /// No call of the protocol tells how many workers there are; a service queues what it cannot run at once.

@@ -1,7 +1,6 @@
 //! The programs of a service's workers: results count for the same programs only.
 
-use crate::process;
-use crate::process::{Command, CommandWatch, CommandWords, RunError};
+use crate::process::{self, Command, CommandWatch, CommandWords, RunError};
 use crate::remote::action;
 use crate::remote::address::Service;
 use crate::remote::client::Client;

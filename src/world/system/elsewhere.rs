@@ -6,8 +6,7 @@
 use std::convert::Infallible;
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
-use std::io;
-use std::io::ErrorKind;
+use std::io::{self, ErrorKind};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
@@ -15,8 +14,7 @@ use std::process::ExitStatus;
 use std::sync::Arc;
 use std::time::Duration;
 
-use rustix::fs;
-use rustix::fs::{AtFlags, Mode, OFlags};
+use rustix::fs::{self, AtFlags, Mode, OFlags};
 use rustix::io::Errno;
 use rustix::net::SendFlags;
 use rustix::process::Pid;

@@ -4,8 +4,7 @@ use std::io;
 use std::os::fd::{AsRawFd as _, BorrowedFd, OwnedFd};
 use std::path::Path;
 
-use rustix::fs;
-use rustix::fs::{FileType, Mode, OFlags};
+use rustix::fs::{self, FileType, Mode, OFlags};
 use rustix::io::Errno;
 
 /// Opens a directory on the same mount. [`Errno::XDEV`] if it is a mount point.
