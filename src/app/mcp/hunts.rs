@@ -18,7 +18,6 @@ use idd_session::context::Context;
 use idd_session::course::{HuntObserver, HuntState};
 use idd_session::failure::Failure;
 use idd_session::hunt::Task;
-use idd_session::mend::mend;
 use idd_session::order::HuntOrder;
 use idd_session::plan::Plan;
 use idd_session::{course, hunt, kept, require_support, saved};
@@ -28,7 +27,6 @@ use serde_json::Value;
 use std::ffi::OsString;
 use std::fmt::Write as _;
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 /// The time in which a hunt gets its id: it reads the repository before.
@@ -89,10 +87,8 @@ pub fn start(arguments: &Arguments, state: &Arc<ServerState>) -> Result<ToolAnsw
     for name in order.history.good.iter().chain([&order.history.bad]) {
         graph::resolve(&user, name)?;
     }
-    let (location, context) = (state.location.clone(), state.context.clone());
-    let number = state
-        .jobs
-        .start(JobKind::Hunt, None, move |heard, interrupt| hunted(order, (&location, &context), interrupt, heard))?;
+    let number =
+        state.start(JobKind::Hunt, None, move |location, context, heard| hunted(order, location, context, heard))?;
     let job = state.jobs.wait(number, BEGINNING, |job| job.hunt.is_some());
     match job {
         Some(RequestedJob { hunt: Some(hunt), .. }) => Ok(ToolAnswer::note(format!(
@@ -106,15 +102,15 @@ pub fn start(arguments: &Arguments, state: &Arc<ServerState>) -> Result<ToolAnsw
 /// Hunts; returns how it ended.
 fn hunted(
     order: HuntOrder,
-    (location, context): (&Location, &Context),
-    interrupt: Arc<AtomicBool>,
+    location: &Location,
+    context: &Context,
     heard: &mut JobMessages,
 ) -> Result<JobEnd, Failure> {
-    mend(location, true, heard)?;
     let user = private::open(&location.git_directory)?;
     let plan = Plan::new(order, None, location, &user, context)?;
     let saved = saved::open(&plan, location, None, false)?;
     heard.is_hunt(&saved.id);
+    let interrupt = context.interrupt()?.0;
     let report = hunt::run(Task { plan: &plan, location, context, saved, interrupt, talk: heard }, &user)?;
     let error = report.error.as_ref().map(|error| {
         let hint = error.hint.as_ref().map(|hint| format!("; {}", Terminal.line(hint))).unwrap_or_default();

@@ -113,7 +113,7 @@ pub struct Jobs {
 }
 
 /// What a job does.
-type Work = Box<dyn FnOnce(&mut JobMessages, Arc<AtomicBool>) -> Result<JobEnd, Failure> + Send>;
+pub type JobWork = Box<dyn FnOnce(&mut JobMessages, Arc<AtomicBool>) -> Result<JobEnd, Failure> + Send>;
 
 impl Jobs {
     fn board(&self) -> MutexGuard<'_, JobBoard> {
@@ -130,16 +130,7 @@ impl Jobs {
     /// - `work`: what it does; it stops if the flag is set.
     ///
     /// Errors: another one runs. The end of one that was asked to stop is waited for.
-    pub fn start(
-        self: &Arc<Self>,
-        kind: JobKind,
-        hunt: Option<String>,
-        work: impl FnOnce(&mut JobMessages, Arc<AtomicBool>) -> Result<JobEnd, Failure> + Send + 'static,
-    ) -> Result<u64, Failure> {
-        self.begin(kind, hunt, Box::new(work))
-    }
-
-    fn begin(self: &Arc<Self>, kind: JobKind, hunt: Option<String>, work: Work) -> Result<u64, Failure> {
+    pub fn start(self: &Arc<Self>, kind: JobKind, hunt: Option<String>, work: JobWork) -> Result<u64, Failure> {
         let board = self.board();
         let is_stopping = |board: &mut JobBoard| {
             let is_asked = board.interrupt.load(Ordering::SeqCst) && !board.is_over;
@@ -269,16 +260,16 @@ mod tests {
     #[test]
     fn one_job_runs_at_a_time_and_can_be_stopped() {
         let jobs = Arc::new(Jobs::default());
-        let first = jobs.start(JobKind::Hunt, Some("a".to_owned()), endless).unwrap();
+        let first = jobs.start(JobKind::Hunt, Some("a".to_owned()), Box::new(endless)).unwrap();
         let job = jobs.wait(first, LONG, |job| !job.said.is_empty()).unwrap();
         assert_eq!((job.name(), job.is_running()), ("a hunt (a)".to_owned(), true));
-        let failure = jobs.start(JobKind::Recording, None, endless).unwrap_err();
+        let failure = jobs.start(JobKind::Recording, None, Box::new(endless)).unwrap_err();
         assert_eq!(failure.message, "a hunt (a) runs already; one thing runs at a time".into());
         assert!(jobs.wait(first, Duration::ZERO, |_| false).unwrap().is_running());
         assert_eq!(jobs.cancel().unwrap().number, first);
         assert_eq!(jobs.wait(first, LONG, |_| false).unwrap().ended, Some(Ok("stopped".to_owned().into())));
         assert_eq!(jobs.cancel(), None);
-        let second = jobs.start(JobKind::Recording, None, |_, _| panic!("a test")).unwrap();
+        let second = jobs.start(JobKind::Recording, None, Box::new(|_, _| panic!("a test"))).unwrap();
         assert!(matches!(jobs.wait(second, LONG, |_| false).unwrap().ended, Some(Err(_))));
         assert_eq!(jobs.wait(first, LONG, |_| false), None);
     }
@@ -286,9 +277,9 @@ mod tests {
     #[test]
     fn at_the_end_nothing_runs_and_nothing_starts() {
         let jobs = Arc::new(Jobs::default());
-        jobs.start(JobKind::Explanation, None, endless).unwrap();
+        jobs.start(JobKind::Explanation, None, Box::new(endless)).unwrap();
         jobs.end();
         assert!(!jobs.last().unwrap().is_running());
-        assert_eq!(jobs.start(JobKind::Hunt, None, endless).unwrap_err().status, Status::Interrupted);
+        assert_eq!(jobs.start(JobKind::Hunt, None, Box::new(endless)).unwrap_err().status, Status::Interrupted);
     }
 }

@@ -7,12 +7,11 @@ use crate::mcp::arguments::Arguments;
 use crate::mcp::hunts::{option, request, short};
 use crate::mcp::jobs::{JobEnd, JobKind};
 use crate::mcp::object;
-use crate::mcp::runs::{apart, result};
+use crate::mcp::runs::result;
 use crate::mcp::state::ServerState;
 use idd_report::style::Style;
 use idd_session::by_hand::{ByHandState, GivenVerdict, PersonVerdict};
 use idd_session::failure::Failure;
-use idd_session::mend::mend;
 use idd_session::{require_support, saved};
 use std::ffi::OsString;
 use std::sync::Arc;
@@ -48,10 +47,8 @@ pub fn judge(arguments: &Arguments, state: &Arc<ServerState>) -> Result<ToolAnsw
 }
 
 fn step(request: ByHand, arguments: &Arguments, state: &Arc<ServerState>) -> Result<ToolAnswer, Failure> {
-    let (location, context) = (state.location.clone(), state.context.clone());
-    let number = state.jobs.start(JobKind::Judging, None, move |heard, interrupt| {
-        mend(&location, true, heard)?;
-        Ok(match by_hand::step(request, &location, &apart(&context, interrupt), heard)? {
+    let number = state.start(JobKind::Judging, None, move |location, context, heard| {
+        Ok(match by_hand::step(request, location, context, heard)? {
             ByHandState::Waiting(waiting) => JobEnd {
                 text: by_hand::text(&waiting, Style::PLAIN),
                 object: Some(object::of(&by_hand::object(&waiting))?),

@@ -1,7 +1,7 @@
 //! Answers for programs: the object beside the text of an answer, and its schema.
 
 use idd_report::Report;
-use idd_report::escape::{Terminal, Untrusted};
+use idd_report::escape::safe;
 use idd_session::failure::Failure;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
@@ -55,7 +55,7 @@ pub fn of(value: &impl Serialize) -> Result<Value, Failure> {
 
 fn escaped(value: Value) -> Value {
     match value {
-        Value::String(text) => Value::String(Terminal.line(&Untrusted::from(text))),
+        Value::String(text) => Value::String(safe(&text)),
         Value::Array(values) => values.into_iter().map(escaped).collect(),
         Value::Object(fields) => fields.into_iter().map(|(name, value)| (name, escaped(value))).collect(),
         other => other,

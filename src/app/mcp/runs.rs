@@ -13,24 +13,21 @@ use crate::{chop, explain, invariants, record, slice, trace};
 use idd_report::Status;
 use idd_report::explanation::{Explained, Explanation};
 use idd_report::style::Style;
-use idd_session::context::Context;
 use idd_session::debug::DebugOrder;
 use idd_session::explain::change::TreeSources;
 use idd_session::failure::Failure;
-use idd_session::interrupt::Interrupt;
-use idd_session::mend::mend;
+use idd_session::kept::{self, KeptHunt};
 use idd_session::recorded::ProcessChoice;
 use idd_session::slice::{SliceDirection, SliceOrder};
 use idd_session::talk::Silent;
 use idd_session::trial::proposal::Proposal;
-use idd_session::trial::{TrialOrder, TrialTask};
-use idd_session::{kept, require_support, saved, trial};
+use idd_session::trial::{self, TrialOrder, TrialTask};
+use idd_session::{require_support, saved};
 use idd_trace::slice::Kinds;
 use idd_world::repo::locate::Location;
 use idd_world::repo::{graph, private};
 use std::ffi::OsString;
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 /// The usual time that a result is waited for, in seconds.
@@ -53,27 +50,26 @@ pub fn result(number: u64, about: &str, arguments: &Arguments, state: &ServerSta
     }
 }
 
-/// The context of a job: only its flag stops it.
-pub fn apart(context: &Context, interrupt: Arc<AtomicBool>) -> Context {
-    Context { interrupt: Some(Interrupt(interrupt)), ..context.clone() }
-}
-
-/// Explains the finding of a hunt.
-pub fn explain(arguments: &Arguments, state: &Arc<ServerState>) -> Result<ToolAnswer, Failure> {
+/// The finding of which a tool runs the test, and whose commands the user allowed.
+fn runnable_finding(arguments: &Arguments, state: &ServerState) -> Result<KeptHunt, Failure> {
     require_support()?;
     let (kept, _) = kept::newest_finding(&state.location, arguments.text("hunt"))?;
     let plan = saved::plan(&kept.replay)?;
     state.allowed.check(&plan.order.command, plan.order.test.build.as_ref())?;
+    Ok(kept)
+}
+
+/// Explains the finding of a hunt.
+pub fn explain(arguments: &Arguments, state: &Arc<ServerState>) -> Result<ToolAnswer, Failure> {
+    let kept = runnable_finding(arguments, state)?;
     let words = vec![OsString::from("explain"), option("hunt", &kept.id)];
     let Request::Explain(mut order) = request(words, &state.context)? else {
         return Err(Failure::usage("the arguments make no explanation"));
     };
     // The build of the hunt, which was checked.
     order.build = None;
-    let (location, context) = (state.location.clone(), state.context.clone());
-    let number = state.jobs.start(JobKind::Explanation, Some(kept.id.clone()), move |heard, interrupt| {
-        mend(&location, true, heard)?;
-        let found = idd_session::explain::run(&order, &location, &apart(&context, interrupt), heard)?;
+    let number = state.start(JobKind::Explanation, Some(kept.id.clone()), move |location, context, heard| {
+        let found = idd_session::explain::run(&order, location, context, heard)?;
         Ok(explain::with_sources(found.chain, found.sources, Console::plain()).into())
     })?;
     result(number, &format!("explanation of the hunt {}; it is stored", kept.id), arguments, state)
@@ -81,10 +77,7 @@ pub fn explain(arguments: &Arguments, state: &Arc<ServerState>) -> Result<ToolAn
 
 /// Judges a fix for a finding.
 pub fn judge(arguments: &Arguments, state: &Arc<ServerState>) -> Result<ToolAnswer, Failure> {
-    require_support()?;
-    let (kept, _) = kept::newest_finding(&state.location, arguments.text("hunt"))?;
-    let plan = saved::plan(&kept.replay)?;
-    state.allowed.check(&plan.order.command, plan.order.test.build.as_ref())?;
+    let kept = runnable_finding(arguments, state)?;
     let proposal = match (arguments.text("patch"), arguments.text("revision")) {
         (Some(patch), None) => Proposal::Patch { name: "patch".to_owned(), bytes: patch.as_bytes().to_vec() },
         (None, Some(revision)) => Proposal::Revision(revision.to_owned()),
@@ -93,11 +86,10 @@ pub fn judge(arguments: &Arguments, state: &Arc<ServerState>) -> Result<ToolAnsw
     // A suite of the configuration is the user's.
     let suite = state.context.configured("idd.suite").last().map(OsString::from);
     let order = TrialOrder { proposal, suite, budget: None };
-    let (location, context, id) = (state.location.clone(), state.context.clone(), kept.id.clone());
-    let number = state.jobs.start(JobKind::Trial, Some(id.clone()), move |heard, interrupt| {
-        mend(&location, true, heard)?;
-        let context = apart(&context, Arc::clone(&interrupt));
-        let task = TrialTask { kept: &kept, location: &location, context: &context, interrupt, talk: heard };
+    let id = kept.id.clone();
+    let number = state.start(JobKind::Trial, Some(id.clone()), move |location, context, heard| {
+        let interrupt = context.interrupt()?.0;
+        let task = TrialTask { kept: &kept, location, context, interrupt, talk: heard };
         Ok(trial::run(&order, task)?.text().into())
     })?;
     result(number, &format!("judgement of a fix for the hunt {id}"), arguments, state)
@@ -105,10 +97,7 @@ pub fn judge(arguments: &Arguments, state: &Arc<ServerState>) -> Result<ToolAnsw
 
 /// Chops the failing run of a finding.
 pub fn chop(arguments: &Arguments, state: &Arc<ServerState>) -> Result<ToolAnswer, Failure> {
-    require_support()?;
-    let (kept, _) = kept::newest_finding(&state.location, arguments.text("hunt"))?;
-    let plan = saved::plan(&kept.replay)?;
-    state.allowed.check(&plan.order.command, plan.order.test.build.as_ref())?;
+    let kept = runnable_finding(arguments, state)?;
     let mut words = vec![OsString::from("chop"), option("hunt", &kept.id)];
     words.extend(arguments.flag("data").then(|| OsString::from("--data")));
     let Request::Chop(mut order) = request(words, &state.context)? else {
@@ -116,10 +105,8 @@ pub fn chop(arguments: &Arguments, state: &Arc<ServerState>) -> Result<ToolAnswe
     };
     // The build of the hunt, which was checked.
     order.record.build = None;
-    let (location, context) = (state.location.clone(), state.context.clone());
-    let number = state.jobs.start(JobKind::Explanation, Some(kept.id.clone()), move |heard, interrupt| {
-        mend(&location, true, heard)?;
-        Ok(chop::text(&idd_session::chop::run(&order, &location, &apart(&context, interrupt), heard)?).into())
+    let number = state.start(JobKind::Explanation, Some(kept.id.clone()), move |location, context, heard| {
+        Ok(chop::text(&idd_session::chop::run(&order, location, context, heard)?).into())
     })?;
     result(number, &format!("chop of the hunt {}; it is stored", kept.id), arguments, state)
 }
@@ -182,10 +169,8 @@ pub fn record(arguments: &Arguments, state: &Arc<ServerState>) -> Result<ToolAns
     };
     (order.command, order.build) = (command, build);
     graph::resolve(&private::open(&state.location.git_directory)?, &order.at)?;
-    let (location, context) = (state.location.clone(), state.context.clone());
-    let number = state.jobs.start(JobKind::Recording, None, move |heard, interrupt| {
-        mend(&location, true, heard)?;
-        let (name, recording) = idd_session::record::run(&order, &location, &apart(&context, interrupt), heard)?;
+    let number = state.start(JobKind::Recording, None, move |location, context, heard| {
+        let (name, recording) = idd_session::record::run(&order, location, context, heard)?;
         Ok(record::text(&name, &recording).into())
     })?;
     result(number, "trace_tree shows it", arguments, state)

@@ -1,8 +1,11 @@
 //! What all requests share.
 
 use crate::mcp::allowed::Allowed;
-use crate::mcp::jobs::{Jobs, RequestedJob};
+use crate::mcp::jobs::{JobEnd, JobKind, JobMessages, Jobs, RequestedJob};
 use idd_session::context::Context;
+use idd_session::failure::Failure;
+use idd_session::interrupt::Interrupt;
+use idd_session::mend::mend;
 use idd_world::repo::locate::Location;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -48,6 +51,23 @@ impl ServerState {
             calls: Mutex::default(),
             changed: Condvar::new(),
         }
+    }
+
+    /// Starts a job; `work` gets a context of its own, in which only the job's flag stops it.
+    ///
+    /// Errors: another one runs.
+    pub fn start(
+        &self,
+        kind: JobKind,
+        hunt: Option<String>,
+        work: impl FnOnce(&Location, &Context, &mut JobMessages) -> Result<JobEnd, Failure> + Send + 'static,
+    ) -> Result<u64, Failure> {
+        let (location, context) = (self.location.clone(), self.context.clone());
+        let mended = move |heard: &mut JobMessages, interrupt| {
+            mend(&location, true, heard)?;
+            work(&location, &Context { interrupt: Some(Interrupt(interrupt)), ..context }, heard)
+        };
+        self.jobs.start(kind, hunt, Box::new(mended))
     }
 
     fn calls(&self) -> MutexGuard<'_, CallCounts> {

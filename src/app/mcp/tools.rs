@@ -31,10 +31,36 @@ pub struct Tool {
     shared: &'static [ToolArgument],
     /// What it does beside its answer.
     pub effect: ToolEffect,
-    run: fn(&Arguments, &Arc<ServerState>) -> Result<ToolAnswer, Failure>,
+    run: RunTool,
 }
 
+type RunTool = fn(&Arguments, &Arc<ServerState>) -> Result<ToolAnswer, Failure>;
+
 impl Tool {
+    const fn reads(name: &'static str, run: RunTool) -> Self {
+        Self { name, description: "", arguments: &[], shared: &[], effect: ToolEffect::Reads, run }
+    }
+
+    const fn changes(name: &'static str, run: RunTool) -> Self {
+        Self { effect: ToolEffect::Changes, ..Self::reads(name, run) }
+    }
+
+    const fn runs(name: &'static str, run: RunTool) -> Self {
+        Self { effect: ToolEffect::Runs, ..Self::reads(name, run) }
+    }
+
+    const fn described(self, description: &'static str) -> Self {
+        Self { description, ..self }
+    }
+
+    const fn takes(self, arguments: &'static [ToolArgument]) -> Self {
+        Self { arguments, ..self }
+    }
+
+    const fn shares(self, shared: &'static [ToolArgument]) -> Self {
+        Self { shared, ..self }
+    }
+
     fn known(&self) -> impl Iterator<Item = &'static ToolArgument> + Clone + use<> {
         self.arguments.iter().chain(self.shared)
     }
@@ -80,14 +106,11 @@ const PART: &[ToolArgument] = &[OFFSET, SIZE];
 /// A process of a recording, and a part of a text.
 const RUN: &[ToolArgument] = &[RECORDING, PROCESS, OFFSET, SIZE];
 
-const NONE: &[ToolArgument] = &[];
-
 /// All tools.
 pub const TOOLS: [Tool; 22] = [
-    Tool {
-        name: "hunt_start",
-        description: "Start a hunt for the change that broke the test, in the background; returns its id. Only commands that the user allowed run.",
-        arguments: &[
+    Tool::runs("hunt_start", hunts::start)
+        .described("Start a hunt for the change that broke the test, in the background; returns its id. Only commands that the user allowed run.")
+        .takes(&[
             ToolArgument::new("test", ArgumentKind::Texts, "Shell line or words; default: the user's."),
             BUILD,
             BAD,
@@ -96,173 +119,92 @@ pub const TOOLS: [Tool; 22] = [
             ToolArgument::new("match", ArgumentKind::Text, "Regex of the line that counts as the failure."),
             ToolArgument::new("timeout", ArgumentKind::Number(1, 86_400), "Seconds, of the build and of the test."),
             ToolArgument::new("budget", ArgumentKind::Number(1, 604_800), "Seconds after which it stops."),
-        ],
-        shared: NONE,
-        effect: ToolEffect::Runs,
-        run: hunts::start,
-    },
-    Tool {
-        name: "hunt_status",
-        description: "Progress of a hunt and what is left; also waits for explain and record.",
-        arguments: &[HUNT, WAIT],
-        shared: NONE,
-        effect: ToolEffect::Reads,
-        run: hunts::status,
-    },
-    Tool {
-        name: "hunt_cancel",
-        description: "Stop the hunt, explanation or recording that runs. The same hunt_start continues a hunt.",
-        arguments: NONE,
-        shared: NONE,
-        effect: ToolEffect::Changes,
-        run: hunts::cancel,
-    },
-    Tool {
-        name: "hunt_list",
-        description: "All stored hunts.",
-        arguments: NONE,
-        shared: PART,
-        effect: ToolEffect::Reads,
-        run: hunts::list,
-    },
-    Tool {
-        name: "hunt_finding",
-        description: "What a hunt found: commit, lines that break the test, failure, fix, evidence.",
-        arguments: &[HUNT, ToolArgument::new("full", ArgumentKind::Flag, "With patches and all evidence.")],
-        shared: PART,
-        effect: ToolEffect::Reads,
-        run: hunts::finding,
-    },
-    Tool {
-        name: "probe_list",
-        description: "All runs of the test in a hunt: number, phase, revision, outcome.",
-        arguments: &[HUNT],
-        shared: PART,
-        effect: ToolEffect::Reads,
-        run: hunts::probes,
-    },
-    Tool {
-        name: "probe_output",
-        description: "Output of the test in one run, from its end.",
-        arguments: &[HUNT, ToolArgument::required("probe", ArgumentKind::Revision, "Number, or a tested revision.")],
-        shared: PART,
-        effect: ToolEffect::Reads,
-        run: hunts::output,
-    },
-    Tool {
-        name: "judge_start",
-        description: "Start a hunt in which you judge each revision; returns the checkout of the first one.",
-        arguments: &[BAD, GOOD, BUILD, WAIT],
-        shared: NONE,
-        effect: ToolEffect::Runs,
-        run: judging::start,
-    },
-    Tool {
-        name: "judge",
-        description: "Your verdict on what is checked out; returns the next revision, or the result. undo: takes back the last one.",
-        arguments: &[
+        ]),
+    Tool::reads("hunt_status", hunts::status)
+        .described("Progress of a hunt and what is left; also waits for explain and record.")
+        .takes(&[HUNT, WAIT]),
+    Tool::changes("hunt_cancel", hunts::cancel)
+        .described("Stop the hunt, explanation or recording that runs. The same hunt_start continues a hunt."),
+    Tool::reads("hunt_list", hunts::list)
+        .described("All stored hunts.")
+        .shares(PART),
+    Tool::reads("hunt_finding", hunts::finding)
+        .described("What a hunt found: commit, lines that break the test, failure, fix, evidence.")
+        .takes(&[HUNT, ToolArgument::new("full", ArgumentKind::Flag, "With patches and all evidence.")])
+        .shares(PART),
+    Tool::reads("probe_list", hunts::probes)
+        .described("All runs of the test in a hunt: number, phase, revision, outcome.")
+        .takes(&[HUNT])
+        .shares(PART),
+    Tool::reads("probe_output", hunts::output)
+        .described("Output of the test in one run, from its end.")
+        .takes(&[HUNT, ToolArgument::required("probe", ArgumentKind::Revision, "Number, or a tested revision.")])
+        .shares(PART),
+    Tool::runs("judge_start", judging::start)
+        .described("Start a hunt in which you judge each revision; returns the checkout of the first one.")
+        .takes(&[BAD, GOOD, BUILD, WAIT]),
+    Tool::runs("judge", judging::judge)
+        .described("Your verdict on what is checked out; returns the next revision, or the result. undo: takes back the last one.")
+        .takes(&[
             ToolArgument::required("verdict", ArgumentKind::Word(&["good", "bad", "skip", "undo", "show"]), ""),
             ToolArgument::new("revision", ArgumentKind::Revision, "Another revision."),
             ToolArgument::new("why", ArgumentKind::Text, "For the report."),
             WAIT,
-        ],
-        shared: NONE,
-        effect: ToolEffect::Runs,
-        run: judging::judge,
-    },
-    Tool {
-        name: "fix_try",
-        description: "Judge a fix for a finding: patch for HEAD, or revision. Runs the test of the hunt.",
-        arguments: &[
+        ]),
+    Tool::runs("fix_try", runs::judge)
+        .described("Judge a fix for a finding: patch for HEAD, or revision. Runs the test of the hunt.")
+        .takes(&[
             HUNT,
             ToolArgument::new("patch", ArgumentKind::Patch, ""),
             ToolArgument::new("revision", ArgumentKind::Revision, ""),
             WAIT,
-        ],
-        shared: PART,
-        effect: ToolEffect::Runs,
-        run: runs::judge,
-    },
-    Tool {
-        name: "explain",
-        description: "Explain how the lines of a finding lead to the failure (C, C++, Java). Runs the test of the hunt.",
-        arguments: &[HUNT, WAIT],
-        shared: PART,
-        effect: ToolEffect::Runs,
-        run: runs::explain,
-    },
-    Tool {
-        name: "chop",
-        description: "Statements between the input and the failure of a finding. Runs the test of the hunt.",
-        arguments: &[HUNT, DATA, WAIT],
-        shared: PART,
-        effect: ToolEffect::Runs,
-        run: runs::chop,
-    },
-    Tool {
-        name: "explanation",
-        description: "Stored explanations of a finding.",
-        arguments: &[HUNT],
-        shared: PART,
-        effect: ToolEffect::Reads,
-        run: runs::explanation,
-    },
-    Tool {
-        name: "record",
-        description: "Record what the programs of the test do (C, C++, Java), at a revision. Only commands that the user allowed run.",
-        arguments: &[
+        ])
+        .shares(PART),
+    Tool::runs("explain", runs::explain)
+        .described("Explain how the lines of a finding lead to the failure (C, C++, Java). Runs the test of the hunt.")
+        .takes(&[HUNT, WAIT])
+        .shares(PART),
+    Tool::runs("chop", runs::chop)
+        .described("Statements between the input and the failure of a finding. Runs the test of the hunt.")
+        .takes(&[HUNT, DATA, WAIT])
+        .shares(PART),
+    Tool::reads("explanation", runs::explanation)
+        .described("Stored explanations of a finding.")
+        .takes(&[HUNT])
+        .shares(PART),
+    Tool::runs("record", runs::record)
+        .described("Record what the programs of the test do (C, C++, Java), at a revision. Only commands that the user allowed run.")
+        .takes(&[
             ToolArgument::new("test", ArgumentKind::Texts, "As in hunt_start."),
             ToolArgument::new("build", ArgumentKind::Text, ""),
             ToolArgument::new("at", ArgumentKind::Revision, "Default: HEAD."),
             WAIT,
-        ],
-        shared: NONE,
-        effect: ToolEffect::Runs,
-        run: runs::record,
-    },
-    Tool {
-        name: "recording_list",
-        description: "All recordings.",
-        arguments: NONE,
-        shared: PART,
-        effect: ToolEffect::Reads,
-        run: runs::recordings,
-    },
-    Tool {
-        name: "trace_tree",
-        description: "Calls and loops of a recorded run, with values and steps.",
-        arguments: &[
+        ]),
+    Tool::reads("recording_list", runs::recordings)
+        .described("All recordings.")
+        .shares(PART),
+    Tool::reads("trace_tree", runs::tree)
+        .described("Calls and loops of a recorded run, with values and steps.")
+        .takes(&[
             ToolArgument::new("depth", ArgumentKind::Number(1, 1000), "Default: 6."),
             ToolArgument::new("width", ArgumentKind::Number(1, 1000), "Default: 20."),
-        ],
-        shared: RUN,
-        effect: ToolEffect::Reads,
-        run: runs::tree,
-    },
-    Tool {
-        name: "trace_step",
-        description: "One step: what it read and wrote, and what it depends on.",
-        arguments: &[STEP],
-        shared: RUN,
-        effect: ToolEffect::Reads,
-        run: runs::step,
-    },
-    Tool {
-        name: "trace_why",
-        description: "Where the value of a variable before a step comes from.",
-        arguments: &[
+        ])
+        .shares(RUN),
+    Tool::reads("trace_step", runs::step)
+        .described("One step: what it read and wrote, and what it depends on.")
+        .takes(&[STEP])
+        .shares(RUN),
+    Tool::reads("trace_why", runs::why)
+        .described("Where the value of a variable before a step comes from.")
+        .takes(&[
             STEP,
             ToolArgument::required("variable", ArgumentKind::Text, "`n`, `p->f`, `a[3]`."),
             ToolArgument::new("limit", ArgumentKind::Number(1, 1000), "Steps; default: 20."),
-        ],
-        shared: RUN,
-        effect: ToolEffect::Reads,
-        run: runs::why,
-    },
-    Tool {
-        name: "slice",
-        description: "Statements that a value depends on (backward), or that depend on it (forward).",
-        arguments: &[
+        ])
+        .shares(RUN),
+    Tool::reads("slice", runs::slice)
+        .described("Statements that a value depends on (backward), or that depend on it (forward).")
+        .takes(&[
             ToolArgument::required("direction", ArgumentKind::Word(&["backward", "forward"]), ""),
             ToolArgument::required(
                 "criterion",
@@ -270,15 +212,11 @@ pub const TOOLS: [Tool; 22] = [
                 "`<step>`, `<step>:<variable>`, `output:<byte>`, `stderr:<byte>`, `crash`, `end`, `line:<file>:<line>`, `input:<file>`.",
             ),
             DATA,
-        ],
-        shared: RUN,
-        effect: ToolEffect::Reads,
-        run: runs::slice,
-    },
-    Tool {
-        name: "invariants",
-        description: "Statements of a recorded run that matter for its failure, and what has to hold before each.",
-        arguments: &[
+        ])
+        .shares(RUN),
+    Tool::reads("invariants", runs::invariants)
+        .described("Statements of a recorded run that matter for its failure, and what has to hold before each.")
+        .takes(&[
             ToolArgument::new(
                 "criterion",
                 ArgumentKind::Text,
@@ -286,27 +224,16 @@ pub const TOOLS: [Tool; 22] = [
             ),
             ToolArgument::new("passing", ArgumentKind::Text, "Id of a recording that passes."),
             DATA,
-        ],
-        shared: RUN,
-        effect: ToolEffect::Reads,
-        run: runs::invariants,
-    },
-    Tool {
-        name: "debug_question",
-        description: "The recorded step to look at next, to find the first wrong one.",
-        arguments: &[ToolArgument::new("restart", ArgumentKind::Flag, "Forget the answers.")],
-        shared: RUN,
-        effect: ToolEffect::Changes,
-        run: runs::question,
-    },
-    Tool {
-        name: "debug_answer",
-        description: "Answer debug_question, and get the next one or the result: c all right, w <n> value n is wrong, h right values but a wrong result or decision, p should not run, m code is missing before it, u unclear, g <step> look there, z take back.",
-        arguments: &[ToolArgument::required("answer", ArgumentKind::Text, "")],
-        shared: RUN,
-        effect: ToolEffect::Changes,
-        run: runs::answer,
-    },
+        ])
+        .shares(RUN),
+    Tool::changes("debug_question", runs::question)
+        .described("The recorded step to look at next, to find the first wrong one.")
+        .takes(&[ToolArgument::new("restart", ArgumentKind::Flag, "Forget the answers.")])
+        .shares(RUN),
+    Tool::changes("debug_answer", runs::answer)
+        .described("Answer debug_question, and get the next one or the result: c all right, w <n> value n is wrong, h right values but a wrong result or decision, p should not run, m code is missing before it, u unclear, g <step> look there, z take back.")
+        .takes(&[ToolArgument::required("answer", ArgumentKind::Text, "")])
+        .shares(RUN),
 ];
 
 #[cfg(test)]
