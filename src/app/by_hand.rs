@@ -1,10 +1,10 @@
 //! The commands of a hunt in which a person judges the revisions.
 
 use crate::args::ByHand;
-use crate::console::{CommandAnswer, Console};
+use crate::console::{CommandAnswer, CommandScene, Console};
 use idd_base::plural::count;
 use idd_base::sought::Sought;
-use idd_report::escape::Terminal;
+use idd_report::escape::{Terminal, safe};
 use idd_report::style::{Style, TextRole};
 use idd_report::{Status, Untrusted};
 use idd_session::by_hand::{ByHandState, GivenVerdict, WaitingRevision};
@@ -21,20 +21,15 @@ use idd_world::repo::locate::Location;
 use idd_world::repo::{Repository, private};
 use serde::Serialize;
 use std::fmt::Write as _;
-use std::io;
-use std::io::{IsTerminal as _, Write as _};
+use std::io::{self, IsTerminal as _, Write as _};
 use std::path::Path;
 
 /// The shell if the environment names none.
 const SHELL: &str = "/bin/sh";
 
 /// Carries out one of the commands.
-pub fn run(
-    request: ByHand,
-    location: &Location,
-    context: &Context,
-    console: Console,
-) -> Result<CommandAnswer, Failure> {
+pub fn run(request: ByHand, scene: CommandScene<'_>) -> Result<CommandAnswer, Failure> {
+    let CommandScene { location, context, console } = scene;
     let has_shell = matches!(request, ByHand::Start { has_shell: true, .. });
     answered(step(request, location, context, &mut console.progress())?, has_shell, context, console)
 }
@@ -79,12 +74,8 @@ pub fn step(
 }
 
 /// Shows the revision of a hunt again that waits for a person.
-pub fn resume(
-    kept: &KeptHunt,
-    location: &Location,
-    context: &Context,
-    console: Console,
-) -> Result<CommandAnswer, Failure> {
+pub fn resume(kept: &KeptHunt, scene: CommandScene<'_>) -> Result<CommandAnswer, Failure> {
+    let CommandScene { location, context, console } = scene;
     let user = private::open(&location.git_directory)?;
     let step = go_on(kept, GivenVerdict::Nothing, (location, &user), context, &mut console.progress())?;
     answered(step, true, context, console)
@@ -110,7 +101,7 @@ fn go_on(
 
 fn answered(step: ByHandState, has_shell: bool, context: &Context, console: Console) -> Result<CommandAnswer, Failure> {
     let waiting = match step {
-        ByHandState::Ended(report) => return Ok(CommandAnswer::Report(report, Vec::new(), None, None)),
+        ByHandState::Ended(report) => return Ok(CommandAnswer::report(*report)),
         ByHandState::Waiting(waiting) => waiting,
     };
     if console.is_json {
@@ -127,12 +118,12 @@ fn answered(step: ByHandState, has_shell: bool, context: &Context, console: Cons
     let name = Path::new(shell).file_name().unwrap_or(shell).to_string_lossy().into_owned();
     console.progress().say(&format!(
         "Starting `{}` in the checkout, where these commands work too; `exit` leaves it, and `git idd resume` comes back.",
-        Terminal.line(&Untrusted::from(name))
+        safe(&name)
     ));
     let _ = write!(io::stderr(), "\n{text}");
     let code = process::relay(shell, &[], &waiting.directory, &context.environment);
     code.map_err(|error| {
-        let shell = Terminal.line(&Untrusted::from(shell.to_string_lossy().as_ref()));
+        let shell = safe(&shell.to_string_lossy());
         Failure::error(format!("failed to start `{shell}`: {error}"))
             .with_hint("`SHELL` names another one; `git idd start --no-shell` only prints the directory")
     })?;
@@ -145,7 +136,7 @@ pub fn text(waiting: &WaitingRevision, style: Style) -> String {
     let id = style.paint(TextRole::Commit, commit.commit.short());
     let repaired = if *is_repaired { ", repaired so that it builds" } else { "" };
     let mut text = format!("Judge {id} {} ({}){repaired}.\n", Terminal.line(&commit.subject), commit.date.day());
-    let directory = Terminal.line(&Untrusted::from(directory.to_string_lossy().as_ref()));
+    let directory = safe(&directory.to_string_lossy());
     let _ = writeln!(text, "It is checked out in {directory}");
     let left = match (n_left, distance) {
         (Some(n_left), _) => format!("{} left after it", count(*n_left, "revision")),

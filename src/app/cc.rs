@@ -7,8 +7,7 @@ use idd_world::record::build::{BuildDirectory, VARIABLE};
 use idd_world::record::shim::CompilerCall;
 use idd_world::run::complaints::compiles;
 use std::ffi::{OsStr, OsString};
-use std::io;
-use std::io::Write;
+use std::io::{self, Write};
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 

@@ -1,16 +1,14 @@
 //! `git idd chop`: runs the driver and prints the chop.
 
-use crate::console::Console;
+use crate::console::CommandScene;
 use crate::slice::share;
 use crate::trace::json_line;
 use idd_base::plural::count;
 use idd_report::chop::{Chop, ChopLine, ReducedInput};
 use idd_report::escape::{Terminal, Untrusted};
 use idd_report::explanation::Explanation;
-use idd_session::context::Context;
 use idd_session::failure::Failure;
 use idd_session::order::ChopOrder;
-use idd_world::repo::locate::Location;
 use std::fmt::Write as _;
 
 /// The number of printed lines of a chop, and of its constants.
@@ -20,7 +18,8 @@ const N_SHOWN: usize = 40;
 const VALUE: usize = 60;
 
 /// Computes a chop; the result is the printed text.
-pub fn run(order: &ChopOrder, location: &Location, context: &Context, console: Console) -> Result<Vec<u8>, Failure> {
+pub fn run(order: &ChopOrder, scene: CommandScene<'_>) -> Result<Vec<u8>, Failure> {
+    let CommandScene { location, context, console } = scene;
     let chop = idd_session::chop::run(order, location, context, &mut console.progress())?;
     Ok(if console.is_json { json_line(&Explanation::Chop(chop)) } else { text(&chop).into_bytes() })
 }

@@ -3,7 +3,7 @@
 use crate::announce::{Announced, Announcer};
 use crate::args::options::{LogFormat, ReportFormat};
 use crate::args::{Invocation, PageArgs, Request, options};
-use crate::console::{CommandAnswer, Console};
+use crate::console::{CommandAnswer, CommandScene, Console};
 use crate::notify::NotifyCommand;
 use crate::overdue::Overdue;
 use crate::progress::Volume;
@@ -14,7 +14,7 @@ use crate::{
 use idd_base::outcome::Outcome;
 use idd_base::plural::count;
 use idd_base::revision::CommitId;
-use idd_report::escape::Terminal;
+use idd_report::escape::{Terminal, safe};
 use idd_report::explanation::Explained;
 use idd_report::forge::Forge;
 use idd_report::{Report, ReportedFix, ReportedScope, Status, Untrusted, html};
@@ -86,19 +86,20 @@ pub fn run(request: Request, context: &Context, console: Console) -> Result<Comm
         require_support()?;
     }
     mend(&location, uses_store, &mut console.progress())?;
+    let scene = CommandScene { location: &location, context, console };
     match request {
         Request::Hunt(args) => match args.perf {
-            Some(perf) => perf::start(args, perf, &location, context, console),
-            None => start(args, None, &location, context, console),
+            Some(perf) => perf::start(args, perf, scene),
+            None => start(args, None, scene),
         },
-        Request::Minimize { good, bad, hunt } => start(hunt, Some((&good, &bad)), &location, context, console),
-        Request::Resume { hunt, allowance } => resume(hunt.as_deref(), allowance, &location, context, console),
-        Request::Each(each) => each::run(&each, &location, context, console),
-        Request::ByHand(request) => by_hand::run(request, &location, context, console),
+        Request::Minimize { good, bad, hunt } => start(hunt, Some((&good, &bad)), scene),
+        Request::Resume { hunt, allowance } => resume(hunt.as_deref(), allowance, scene),
+        Request::Each(each) => each::run(&each, scene),
+        Request::ByHand(request) => by_hand::run(request, scene),
         Request::List { is_badge: true } => badge::run(&location),
         Request::List { is_badge: false } => list::run(&location, console),
         Request::Status { hunt } => status::run(hunt.as_deref(), &location, console),
-        Request::Watch(args) => watch::run(&args, &location, context, console),
+        Request::Watch(args) => watch::run(&args, scene),
         Request::Log { hunt, probe, format } => {
             let kept = kept::newest(&location, hunt.as_deref())?;
             match probe {
@@ -110,25 +111,25 @@ pub fn run(request: Request, context: &Context, console: Console) -> Result<Comm
         Request::Show { hunt, .. } => shown(&finding(hunt.as_deref(), &location, console)?, &location, console),
         Request::Report { recording: Some(recording), format, .. } => walks::run(recording, format, &location, console),
         Request::Report { hunt, format, page: None, .. } => {
-            report_as(format, &finding(hunt.as_deref(), &location, console)?, &location, context, console)
+            report_as(format, &finding(hunt.as_deref(), &location, console)?, scene)
         }
         Request::Report { hunt, page: Some(page), .. } => {
-            report_page(&page, &finding(hunt.as_deref(), &location, console)?, &location, context, console)
+            report_page(&page, &finding(hunt.as_deref(), &location, console)?, scene)
         }
-        Request::Verify { file, is_agreed } => verify(&file, is_agreed, &location, context, console),
+        Request::Verify { file, is_agreed } => verify(&file, is_agreed, scene),
         Request::Apply { hunt, choice } => {
             apply(choice, &finding(hunt.as_deref(), &location, console)?, &location, context)
         }
-        Request::Try(args) => trial::run(&args, &location, context, console),
-        Request::Shrink(args) => shrink::run(&args, &location, context, console),
+        Request::Try(args) => trial::run(&args, scene),
+        Request::Shrink(args) => shrink::run(&args, scene),
         Request::Reset => reset(&location, context),
         Request::Gc => gc(&location, context),
         Request::Doctor => doctor::run(&location, context),
-        Request::Record(args) => Ok(CommandAnswer::Done(record::run(&args, &location, context, console)?, 0)),
-        Request::Explain(args) => explain::run(&args, &location, context, console),
-        Request::Debug(order) => debug::run(&order, &location, context, console),
-        Request::Chop(order) => Ok(CommandAnswer::Page(chop::run(&order, &location, context, console)?)),
-        Request::Invariants(order) => Ok(CommandAnswer::Page(invariants::run(&order, &location, context, console)?)),
+        Request::Record(args) => Ok(CommandAnswer::Done(record::run(&args, scene)?, 0)),
+        Request::Explain(args) => explain::run(&args, scene),
+        Request::Debug(order) => debug::run(&order, scene),
+        Request::Chop(order) => Ok(CommandAnswer::Page(chop::run(&order, scene)?)),
+        Request::Invariants(order) => Ok(CommandAnswer::Page(invariants::run(&order, scene)?)),
         Request::Slice(order) => Ok(CommandAnswer::Page(slice::run(&order, &location, console)?)),
         Request::Trace(args) => Ok(CommandAnswer::Page(trace::run(&args, &location, console)?)),
         Request::Dap => {
@@ -186,31 +187,21 @@ fn located(error: &RepoError) -> Failure {
 }
 
 /// Starts a hunt, or goes on with the one of the same order that was stopped.
-pub fn start(
-    args: HuntOrder,
-    pair: Option<(&str, &str)>,
-    location: &Location,
-    context: &Context,
-    console: Console,
-) -> Result<CommandAnswer, Failure> {
+pub fn start(args: HuntOrder, pair: Option<(&str, &str)>, scene: CommandScene<'_>) -> Result<CommandAnswer, Failure> {
+    let CommandScene { location, context, .. } = scene;
     unknown::refuse(&args, location, context)?;
-    let overdue = args.effort.budget.map(|budget| Overdue::after(budget, location, context, console));
+    let overdue = args.effort.budget.map(|budget| Overdue::after(budget, scene));
     let mut named: Vec<&str> = args.history.good.iter().chain([&args.history.bad]).map(String::as_str).collect();
     named.extend(pair.iter().flat_map(|(good, bad)| [*good, *bad]));
-    let user = opened(&named, args.effort.fetch, location, context, console)?;
+    let user = opened(&named, args.effort.fetch, scene)?;
     let plan = Plan::new(args, pair, location, &user, context)?;
-    hunt_with(&plan, None, false, overdue, (location, &user), context, console)
+    hunt_with(&plan, &user, None, false, overdue, scene)
 }
 
 /// The user's repository. If a named revision is behind the border of a shallow clone, the rest of the history is
 /// fetched first, if that is allowed.
-fn opened(
-    named: &[&str],
-    may_fetch: bool,
-    location: &Location,
-    context: &Context,
-    console: Console,
-) -> Result<Repository, Failure> {
+fn opened(named: &[&str], may_fetch: bool, scene: CommandScene<'_>) -> Result<Repository, Failure> {
+    let CommandScene { location, context, console } = scene;
     let open = || private::open(&location.git_directory).map_err(Failure::from);
     let user = open()?;
     let borders = fetch::borders(location);
@@ -230,25 +221,20 @@ fn opened(
 /// - `overdue`: what ends the program at the end of its budget.
 fn hunt_with(
     plan: &Plan,
+    user: &Repository,
     resumed: Option<&KeptHunt>,
     is_continued: bool,
     overdue: Option<Overdue>,
-    (location, user): (&Location, &Repository),
-    context: &Context,
-    console: Console,
+    scene: CommandScene<'_>,
 ) -> Result<CommandAnswer, Failure> {
+    let CommandScene { location, context, console } = scene;
     let lease = plan.order.effort.lease.as_ref().map(|directory| lease::take(plan, directory, &context.directory));
     let _lease = match lease.transpose()? {
         Some(HuntMaker::Other(LeaseHolder(owner))) => {
             let sentence = format!("Another job makes this hunt now: {}.", owner.trim());
-            return Ok(CommandAnswer::Report(
-                Box::new(Report::new(Status::Elsewhere, sentence)),
-                Vec::new(),
-                None,
-                None,
-            ));
+            return Ok(CommandAnswer::report(Report::new(Status::Elsewhere, sentence)));
         }
-        Some(HuntMaker::Before(report)) => return Ok(CommandAnswer::Report(report, Vec::new(), None, None)),
+        Some(HuntMaker::Before(report)) => return Ok(CommandAnswer::report(*report)),
         Some(HuntMaker::This(lease)) => Some(lease),
         None => None,
     };
@@ -283,8 +269,7 @@ fn hunt_with(
         (Ok(mut report), notice) => {
             let left = budget.map(|budget| budget.saturating_sub(begin.elapsed()));
             let is_wanted = plan.order.effort.explain && report.proved && report.status != Status::Interrupted;
-            let explained =
-                if is_wanted { explain_found(&mut report, left, location, context, console)? } else { Vec::new() };
+            let explained = if is_wanted { explain_found(&mut report, left, scene)? } else { Vec::new() };
             Ok(CommandAnswer::Report(Box::new(report), explained, notice, announced))
         }
         (Err(failure), Some(notice)) => {
@@ -301,10 +286,9 @@ fn hunt_with(
 fn explain_found(
     report: &mut Report,
     left: Option<Duration>,
-    location: &Location,
-    context: &Context,
-    console: Console,
+    scene: CommandScene<'_>,
 ) -> Result<Vec<Explained>, Failure> {
+    let CommandScene { location, context, console } = scene;
     let id = kept::newest_finding(location, None)?.0.id;
     let words = ["git-idd", "explain", "--hunt", &id].map(OsString::from).to_vec();
     let Ok(Invocation { request: Request::Explain(order), .. }) = args::parse(words, &context.configuration) else {
@@ -326,21 +310,16 @@ fn explain_found(
     Ok(explanations(location, &id, report, console))
 }
 
-fn resume(
-    hunt: Option<&str>,
-    allowance: Allowance,
-    location: &Location,
-    context: &Context,
-    console: Console,
-) -> Result<CommandAnswer, Failure> {
+fn resume(hunt: Option<&str>, allowance: Allowance, scene: CommandScene<'_>) -> Result<CommandAnswer, Failure> {
+    let CommandScene { location, context, console } = scene;
     let kept = kept::newest(location, hunt)?;
     let KeptHunt { id, replay } = &kept;
     let mut plan = saved::plan(replay)?;
     if plan.order.by_hand && kept.is_unfinished() {
-        return by_hand::resume(&kept, location, context, console);
+        return by_hand::resume(&kept, scene);
     }
     if let Some(perf) = plan.order.perf.filter(|_| kept.is_unfinished()) {
-        return perf::resume(&kept, perf, location, context, console);
+        return perf::resume(&kept, perf, scene);
     }
     // The last goal: it holds for this run and for later ones.
     if let Some(AskedGoal { until, reduction }) = saved::asked(location, id)? {
@@ -370,7 +349,7 @@ fn resume(
     args.history.bad.clone_from(&plan.bad);
     args.history.good.clone_from(&plan.goods);
     let budget = allowance.budget.or(args.effort.budget);
-    let overdue = budget.map(|budget| Overdue::after(budget, location, context, console));
+    let overdue = budget.map(|budget| Overdue::after(budget, CommandScene { context, ..scene }));
     let resolved = Plan::new(args, pair, &place, &user, context)?;
     let saved = plan;
     let mut plan = Plan { order: saved.order.clone(), target, ..resolved };
@@ -378,13 +357,14 @@ fn resume(
     let changed_tool = saved::changed_tool(&plan, &place, replay).map(|change| change.to_string());
     if changed_tool.is_some() || !saved::is_same(&plan, replay)? {
         let changed: Vec<String> = saved.changed(&plan).into_iter().chain(changed_tool).collect();
-        let changed = Terminal.line(&Untrusted::from(changed.join(", ")));
+        let changed = safe(&changed.join(", "));
         let what = if changed.is_empty() { "this program".to_owned() } else { changed };
         console
             .progress()
             .say(&format!("The hunt cannot continue, because its conditions changed ({what}); starting over."));
     }
-    hunt_with(&plan, Some(&kept), is_continued, overdue, (&place, &user), context, console)
+    let scene = CommandScene { location: &place, context, console };
+    hunt_with(&plan, &user, Some(&kept), is_continued, overdue, scene)
 }
 
 /// The named hunt, or else the newest one with a finding; prints a message to stderr if another one is newer.
@@ -405,13 +385,8 @@ fn shown(kept: &KeptHunt, location: &Location, console: Console) -> Result<Comma
 }
 
 /// The finding in a form for other programs.
-fn report_as(
-    format: ReportFormat,
-    kept: &KeptHunt,
-    location: &Location,
-    context: &Context,
-    console: Console,
-) -> Result<CommandAnswer, Failure> {
+fn report_as(format: ReportFormat, kept: &KeptHunt, scene: CommandScene<'_>) -> Result<CommandAnswer, Failure> {
+    let CommandScene { location, context, console } = scene;
     let (id, report, saved) = (&kept.id, kept.report()?, saved::plan(&kept.replay)?);
     let test = Untrusted::from(saved.order.command.to_line());
     let mut out = Vec::new();
@@ -457,13 +432,8 @@ fn forge(location: &Location) -> Option<Forge> {
 }
 
 /// The finding as a page.
-fn report_page(
-    page: &PageArgs,
-    kept: &KeptHunt,
-    location: &Location,
-    context: &Context,
-    console: Console,
-) -> Result<CommandAnswer, Failure> {
+fn report_page(page: &PageArgs, kept: &KeptHunt, scene: CommandScene<'_>) -> Result<CommandAnswer, Failure> {
+    let CommandScene { location, context, console } = scene;
     let (id, report, plan) = (&kept.id, kept.report()?, saved::plan(&kept.replay)?);
     let explanations = explanations(location, id, &report, console);
     let story = story::read(location, id, &report, &explanations)?;
@@ -496,7 +466,7 @@ fn report_page(
     }
     files::replace(&file, &bytes).map_err(|error| failed(&error))?;
     let is_seen = !page.is_opened || browser::open(&file, context);
-    let name = Terminal.line(&Untrusted::from(file.to_string_lossy().as_ref()));
+    let name = safe(&file.to_string_lossy());
     let said =
         if is_seen { format!("Wrote {name}") } else { format!("No browser could be opened. The page is {name}") };
     if console.is_json {
@@ -520,13 +490,8 @@ fn explanations(location: &Location, id: &str, report: &Report, console: Console
 /// The maximum size of a certificate; larger patches cannot be proved in useful time.
 const MAX_CERTIFICATE: u64 = 64 << 20;
 
-fn verify(
-    file: &OsStr,
-    is_agreed: bool,
-    location: &Location,
-    context: &Context,
-    console: Console,
-) -> Result<CommandAnswer, Failure> {
+fn verify(file: &OsStr, is_agreed: bool, scene: CommandScene<'_>) -> Result<CommandAnswer, Failure> {
+    let CommandScene { location, context, console } = scene;
     let bytes = files::bytes_up_to(&context.directory.join(file), MAX_CERTIFICATE).map_err(|error| {
         let name = file.to_string_lossy();
         Failure::usage(format!("failed to read the certificate `{name}`: {error}"))

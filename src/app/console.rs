@@ -10,6 +10,7 @@ use idd_report::style::Style;
 use idd_report::text::{DetailLevel, TextLook};
 use idd_report::{Report, Status};
 use idd_session::context::Context;
+use idd_world::repo::locate::Location;
 use std::io;
 
 /// The answer of a command on stdout.
@@ -26,6 +27,24 @@ pub enum CommandAnswer {
     Done(String, u8),
     /// Raw bytes for the pager.
     Page(Vec<u8>),
+}
+
+impl CommandAnswer {
+    /// A report without explanations, of which nothing was printed before.
+    pub fn report(report: Report) -> Self {
+        Self::Report(Box::new(report), Vec::new(), None, None)
+    }
+}
+
+/// Where a command works, and how it talks to the user.
+#[derive(Clone, Copy)]
+pub struct CommandScene<'a> {
+    /// The repository and the working tree.
+    pub location: &'a Location,
+    /// The directory, the environment and the configuration of the user.
+    pub context: &'a Context,
+    /// The output.
+    pub console: Console,
 }
 
 /// The output of the program.

@@ -8,23 +8,23 @@ mod screen;
 mod text;
 mod tree;
 
-use crate::console::{CommandAnswer, Console};
+use crate::console::{CommandAnswer, CommandScene, Console};
 use crate::debug::draw::LEAST;
 use crate::debug::panes::Panes;
-use crate::debug::text::{IndentedLine, at, does, gives, presumed, safe, short, titled, value};
+use crate::debug::text::{IndentedLine, at, does, gives, presumed, short, titled, value};
 use crate::trace::json_line;
 use crate::{full_screen, record};
 use idd_base::plural::count;
 use idd_explain::facts::StepFacts;
 use idd_report::Status;
+use idd_report::escape::safe;
 use idd_report::explanation::Explanation;
 use idd_report::style::{Style, TextRole};
 use idd_session::context::Context;
-use idd_session::debug;
 use idd_session::debug::expect::ExpectationCheck;
 use idd_session::debug::reply::{items, reply};
 use idd_session::debug::{
-    DebugOrder, DebugWalk, PersonReply, StepJudge, StepQuestion, WalkEnd, answer_lines, begin, explained, reason,
+    self, DebugOrder, DebugWalk, PersonReply, StepJudge, StepQuestion, WalkEnd, answer_lines, begin, explained, reason,
 };
 use idd_session::explain::change;
 use idd_session::failure::Failure;
@@ -33,23 +33,17 @@ use idd_session::recorded::ProcessChoice;
 use idd_session::talk::Talk as _;
 use idd_trace::step::Step;
 use idd_world::answers::Answers;
-use idd_world::repo::locate::Location;
 use serde_json::json;
 use std::collections::BTreeSet;
-use std::io;
-use std::io::{BufRead as _, IsTerminal as _, Write as _};
+use std::io::{self, BufRead as _, IsTerminal as _, Write as _};
 use std::path::Path;
 
 /// Walks, and prints where it ended.
-pub fn run(
-    order: &DebugOrder,
-    location: &Location,
-    context: &Context,
-    console: Console,
-) -> Result<CommandAnswer, Failure> {
+pub fn run(order: &DebugOrder, scene: CommandScene<'_>) -> Result<CommandAnswer, Failure> {
+    let CommandScene { location, context, console } = scene;
     let is_paned = is_paned(order, context, console);
     let Some(versions) = &order.versions else {
-        let order = &recorded(order, location, context, console)?;
+        let order = &recorded(order, scene)?;
         let (mut walk, mut sources, kept) = begin::of_recording(order, location)?;
         let answers = opened(order.answers.as_deref().unwrap_or(&kept), order.is_restarted)?;
         let mut line = |file: &str, number: u32| sources.indented(file, number);
@@ -70,12 +64,8 @@ pub fn run(
 }
 
 /// The order, with the recording of the test that it names.
-fn recorded(
-    order: &DebugOrder,
-    location: &Location,
-    context: &Context,
-    console: Console,
-) -> Result<DebugOrder, Failure> {
+fn recorded(order: &DebugOrder, scene: CommandScene<'_>) -> Result<DebugOrder, Failure> {
+    let CommandScene { location, context, console } = scene;
     let Some(record) = &order.record else { return Ok(order.clone()) };
     let (name, recording) = debug::recording::make(record, location, context, &mut console.progress())?;
     record::text(&name, &recording).lines().for_each(|line| console.progress().say(line));

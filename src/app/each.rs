@@ -4,7 +4,7 @@
 //! one of them that is found again is not reduced again. All hunts use the same checkouts, so a build of one serves the next.
 
 use crate::commands;
-use crate::console::{CommandAnswer, Console};
+use crate::console::{CommandAnswer, CommandScene, Console};
 use crate::progress::Volume;
 use idd_base::plural::count;
 use idd_report::escape::Terminal;
@@ -15,9 +15,7 @@ use idd_session::failure::Failure;
 use idd_session::order::HuntOrder;
 use idd_session::sandboxes::kept_executor;
 use idd_session::talk::Talk as _;
-use idd_session::test_list;
-use idd_session::test_list::{Each, Listed};
-use idd_world::repo::locate::Location;
+use idd_session::test_list::{self, Each, Listed};
 use idd_world::repo::{graph, private};
 use idd_world::run::kept_executor::KeptExecutor;
 use serde::Serialize;
@@ -47,7 +45,8 @@ struct All<'f> {
 }
 
 /// Hunts all tests.
-pub fn run(each: &Each, location: &Location, context: &Context, console: Console) -> Result<CommandAnswer, Failure> {
+pub fn run(each: &Each, scene: CommandScene<'_>) -> Result<CommandAnswer, Failure> {
+    let CommandScene { location, context, console } = scene;
     let tests = test_list::read(&each.source, &context.directory, &context.environment)?;
     let mut progress = console.progress();
     progress.say(&format!("Hunting {}.", count(tests.len(), "test")));
@@ -65,7 +64,7 @@ pub fn run(each: &Each, location: &Location, context: &Context, console: Console
     let mut found: Vec<TestResult> = Vec::new();
     for (nth, test) in tests.iter().enumerate() {
         let hunt = HuntOrder { command: test.command(&order.command), ..order.clone() };
-        let result = told(test, one(hunt, location, context, quiet));
+        let result = told(test, one(hunt, CommandScene { location, context, console: quiet }));
         let name = Terminal.line(&result.test);
         let what = match &result.first_bad {
             Some(commit) => format!("{} {}", commit.commit.short(), Terminal.line(&commit.subject)),
@@ -99,8 +98,8 @@ pub fn run(each: &Each, location: &Location, context: &Context, console: Console
 }
 
 /// A hunt; a failure becomes a report.
-fn one(order: HuntOrder, location: &Location, context: &Context, console: Console) -> Report {
-    match commands::start(order, None, location, context, console) {
+fn one(order: HuntOrder, scene: CommandScene<'_>) -> Report {
+    match commands::start(order, None, scene) {
         Ok(CommandAnswer::Report(report, ..)) => *report,
         Ok(_) => Report::new(Status::Error, Status::Error.meaning()),
         Err(failure) => failure.report(),

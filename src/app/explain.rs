@@ -1,6 +1,6 @@
 //! `git idd explain`: runs the driver and prints the explanation.
 
-use crate::console::{CommandAnswer, Console};
+use crate::console::{CommandAnswer, CommandScene, Console};
 use crate::progress::Volume;
 use crate::trace::json_line;
 use idd_base::plural::count;
@@ -10,12 +10,10 @@ use idd_report::escape::{Terminal, Untrusted};
 use idd_report::explanation::Explanation;
 use idd_report::outline::{OutlineLine, outline};
 use idd_report::style::TextRole;
-use idd_session::context::Context;
 use idd_session::explain::change::TreeSources;
 use idd_session::explain::model::Explained;
 use idd_session::failure::Failure;
 use idd_session::order::ExplainOrder;
-use idd_world::repo::locate::Location;
 use std::fmt::Write as _;
 
 /// Text of a program or of a tree, for a line of the terminal.
@@ -52,12 +50,8 @@ fn doubt(switched: &Switched) -> String {
 }
 
 /// Explains, and prints the chain; one that a signal cut off has the exit code of an interrupt.
-pub fn run(
-    order: &ExplainOrder,
-    location: &Location,
-    context: &Context,
-    console: Console,
-) -> Result<CommandAnswer, Failure> {
+pub fn run(order: &ExplainOrder, scene: CommandScene<'_>) -> Result<CommandAnswer, Failure> {
+    let CommandScene { location, context, console } = scene;
     let explained = idd_session::explain::run(order, location, context, &mut console.progress())?;
     let is_interrupted = explained.is_interrupted;
     let bytes = printed(explained, console);

@@ -8,8 +8,7 @@ use idd_report::escape::Terminal;
 use idd_report::style::{Style, TextRole};
 use idd_report::{Status, Untrusted};
 use idd_session::failure::Failure;
-use std::io;
-use std::io::Write;
+use std::io::{self, Write};
 
 /// Prints a failure for people; `err` is stderr.
 pub fn write(failure: &Failure, style: Style, err: &mut dyn Write) -> io::Result<()> {

@@ -1,6 +1,6 @@
 //! `git idd invariants`: runs the driver and prints the slice.
 
-use crate::console::Console;
+use crate::console::CommandScene;
 use crate::progress::Volume;
 use crate::slice::share;
 use crate::trace::json_line;
@@ -8,10 +8,8 @@ use idd_base::plural::count;
 use idd_report::escape::{Terminal, Untrusted};
 use idd_report::explanation::Explanation;
 use idd_report::invariants::{InvariantStatement, Invariants, Skipped};
-use idd_session::context::Context;
 use idd_session::failure::Failure;
 use idd_session::invariants::InvariantsOrder;
-use idd_world::repo::locate::Location;
 use std::fmt::Write as _;
 
 /// The number of printed conditions of an invariant, unless all are asked for.
@@ -30,12 +28,8 @@ const MAX_TEXT: usize = 200;
 const MAX_WIDTH: usize = 32;
 
 /// Finds the error invariants of a run; the result is the printed text.
-pub fn run(
-    order: &InvariantsOrder,
-    location: &Location,
-    context: &Context,
-    console: Console,
-) -> Result<Vec<u8>, Failure> {
+pub fn run(order: &InvariantsOrder, scene: CommandScene<'_>) -> Result<Vec<u8>, Failure> {
+    let CommandScene { location, context, console } = scene;
     let found = idd_session::invariants::run(order, location, context, &mut console.progress())?;
     if console.is_json {
         return Ok(json_line(&Explanation::Invariants(found)));

@@ -6,7 +6,7 @@ use idd_base::outcome::{Observation, TimeLimits};
 use idd_base::plural::count;
 use idd_base::revision::{CommitId, Revision};
 use idd_report::Untrusted;
-use idd_report::escape::Terminal;
+use idd_report::escape::{Terminal, safe};
 use idd_report::text::duration;
 use idd_session::failure::Failure;
 use idd_session::kept::KeptHunt;
@@ -44,7 +44,7 @@ pub fn verdicts(format: LogFormat, kept: &KeptHunt, location: &Location) -> Resu
         let _ = writeln!(text, "git bisect start{first_parent}{terms}");
     }
     for (commit, outcome, is_repaired) in verdicts {
-        let outcome = Terminal.line(&Untrusted::from(outcome));
+        let outcome = safe(&outcome);
         let name = named(&user, commit);
         let repaired = if is_repaired { ", repaired" } else { "" };
         let term = match outcome.as_str() {
@@ -74,11 +74,7 @@ pub fn verdicts(format: LogFormat, kept: &KeptHunt, location: &Location) -> Resu
 fn named(user: &Repository, commit: CommitId) -> String {
     let revision: Result<Revision, RepoError> = graph::revision_of(user, commit);
     let subject = revision.map(|revision| revision.subject).unwrap_or_default();
-    format!("[{commit}] {}", Terminal.line(&Untrusted::from(subject)))
-}
-
-fn shown(text: &str) -> String {
-    Terminal.line(&Untrusted::from(text))
+    format!("[{commit}] {}", safe(&subject))
 }
 
 /// Prints every probe that was run, with its number.
@@ -103,7 +99,7 @@ pub fn probes(kept: &KeptHunt, location: &Location) -> Result<CommandAnswer, Fai
         let revision = answer.map_or_else(|| "-".to_owned(), |answer| answer.revision.short());
         let outcome = answer.map_or("-", |answer| sought.word(&answer.outcome));
         let phase = answer.map(|answer| &answer.phase).or(counts.get(&sequence)).map_or("-", String::as_str);
-        let (outcome, phase) = (shown(outcome), shown(phase));
+        let (outcome, phase) = (safe(outcome), safe(phase));
         let took = duration(took.as_secs_f64());
         let _ = writeln!(text, "{sequence:>6}  {phase:<9}  {revision:<12}  {outcome:<18}  {ending} ({took})");
     }
@@ -146,7 +142,7 @@ pub fn output(name: &str, kept: &KeptHunt, location: &Location, console: Console
     match (sequence, &answer) {
         (Some(sequence), Some(answer)) => {
             let _ =
-                writeln!(text, "probe {sequence} ({}): {}", shown(&answer.phase), shown(sought.word(&answer.outcome)));
+                writeln!(text, "probe {sequence} ({}): {}", safe(&answer.phase), safe(sought.word(&answer.outcome)));
         }
         (Some(sequence), None) => {
             let _ = writeln!(text, "probe {sequence}: its answer was not used");
@@ -155,8 +151,8 @@ pub fn output(name: &str, kept: &KeptHunt, location: &Location, console: Console
             let _ = writeln!(
                 text,
                 "probe of an earlier hunt ({}): {}",
-                shown(&answer.phase),
-                shown(sought.word(&answer.outcome))
+                safe(&answer.phase),
+                safe(sought.word(&answer.outcome))
             );
         }
         (None, None) => {}
@@ -195,7 +191,7 @@ fn of_revision(
     kept: &KeptHunt,
     user: &Repository,
 ) -> Result<AnswerRecord, Failure> {
-    let (name_shown, id) = (shown(name), &kept.id);
+    let (name_shown, id) = (safe(name), &kept.id);
     let commit = graph::resolve(user, name).map_err(|_| {
         Failure::error(format!("`{name_shown}` is neither a revision nor the number of a probe of the hunt {id}"))
             .with_hint(

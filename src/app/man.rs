@@ -3,8 +3,7 @@
 //! Options and commands come from the parser, exit codes from the table of the report, keys from the table of the
 //! configuration; only what cannot be derived is written here.
 
-use std::io;
-use std::io::Write;
+use std::io::{self, Write};
 
 use clap::Command;
 use clap_mangen::Man;

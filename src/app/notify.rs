@@ -15,8 +15,7 @@ use idd_report::style::Style;
 use idd_report::text::{DetailLevel, TextLook};
 use idd_report::{Report, Status, Untrusted, summary, text};
 use idd_session::context::Context;
-use idd_world::process;
-use idd_world::process::OutputDestination;
+use idd_world::process::{self, OutputDestination};
 
 /// The time limit of the command, because other programs wait for the exit code of the hunt.
 const MAX_TIME: Duration = Duration::from_secs(60);

@@ -4,10 +4,9 @@
 //! change of many thousand lines) does not look at the clock, so a thread does.
 
 use crate::announce::Announced;
-use crate::console::{CommandAnswer, Console};
+use crate::console::{CommandAnswer, CommandScene};
 use crate::give;
 use idd_report::{Report, Status};
-use idd_session::context::Context;
 use idd_session::saved::Saved;
 use idd_session::{interrupt, kept, saved};
 use idd_world::repo::locate::Location;
@@ -38,7 +37,8 @@ struct BudgetedHunt {
 
 impl Overdue {
     /// Ends the program this time after now, with what its hunt has learned.
-    pub fn after(budget: Duration, location: &Location, context: &Context, console: Console) -> Self {
+    pub fn after(budget: Duration, scene: CommandScene<'_>) -> Self {
+        let CommandScene { location, context, console } = scene;
         let (open, closed) = mpsc::channel();
         let hunt: Arc<Mutex<Option<BudgetedHunt>>> = Arc::default();
         let (location, context, known) = (location.clone(), context.clone(), Arc::clone(&hunt));
@@ -69,7 +69,7 @@ fn learned(hunt: Option<BudgetedHunt>, budget: Duration, location: &Location) ->
     let Some(BudgetedHunt { id, seconds_before, announced }) = hunt else {
         let report =
             Report::new(Status::Budget, "The budget ended before the first test: the files were still being read.");
-        return Some(CommandAnswer::Report(Box::new(report), Vec::new(), None, None));
+        return Some(CommandAnswer::report(report));
     };
     let kept = kept::newest(location, Some(&id)).ok()?;
     if kept.replay.status.is_some() {

@@ -5,8 +5,7 @@ use std::os::unix::ffi::OsStrExt as _;
 
 use idd_session::context::Context;
 use idd_session::interrupt::Interrupt;
-use idd_world::process;
-use idd_world::process::OutputDestination;
+use idd_world::process::{self, OutputDestination};
 use idd_world::repo::locate;
 
 /// Shows `text` with the pager that git would use (`GIT_PAGER`, `core.pager`, `PAGER`, else `less`).

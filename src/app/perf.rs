@@ -1,9 +1,8 @@
 //! `git idd --perf`: finds the commit since which a command needs more time or memory.
 
-use crate::console::{CommandAnswer, Console};
+use crate::console::{CommandAnswer, CommandScene, Console};
 use crate::unknown;
 use idd_report::Status;
-use idd_session::context::Context;
 use idd_session::failure::Failure;
 use idd_session::interrupt::Interrupt;
 use idd_session::kept::KeptHunt;
@@ -23,13 +22,8 @@ use std::io::Write as _;
 pub use idd_session::perf::peak::NAME;
 
 /// Starts a hunt, or goes on with the one of the same order that was stopped.
-pub fn start(
-    order: HuntOrder,
-    perf: Perf,
-    location: &Location,
-    context: &Context,
-    console: Console,
-) -> Result<CommandAnswer, Failure> {
+pub fn start(order: HuntOrder, perf: Perf, scene: CommandScene<'_>) -> Result<CommandAnswer, Failure> {
+    let CommandScene { location, context, console } = scene;
     places::check(perf.measure)?;
     unknown::refuse(&order, location, context)?;
     let user = private::open(&location.git_directory)?;
@@ -40,13 +34,8 @@ pub fn start(
 }
 
 /// Goes on with a hunt.
-pub fn resume(
-    kept: &KeptHunt,
-    perf: Perf,
-    location: &Location,
-    context: &Context,
-    console: Console,
-) -> Result<CommandAnswer, Failure> {
+pub fn resume(kept: &KeptHunt, perf: Perf, scene: CommandScene<'_>) -> Result<CommandAnswer, Failure> {
+    let CommandScene { location, context, console } = scene;
     places::check(perf.measure)?;
     let user = private::open(&location.git_directory)?;
     let stored = saved::plan(&kept.replay)?;
@@ -69,7 +58,7 @@ fn hunt(scene: &HuntScene<'_>, saved: Saved, perf: Perf, console: Console) -> Re
         // Nothing was measured, so there is nothing to go on with.
         kept::remove(scene.location, &id)?;
     }
-    Ok(CommandAnswer::Report(Box::new(result?), Vec::new(), None, None))
+    Ok(CommandAnswer::report(result?))
 }
 
 /// Runs one command and writes its peak into a file; the result is its exit code.

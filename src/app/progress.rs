@@ -10,7 +10,7 @@ use idd_base::sought::Sought;
 use idd_change::trees::Rung;
 use idd_hunt::event::{Event, Phase};
 use idd_hunt::probe::Probe;
-use idd_report::escape::Terminal;
+use idd_report::escape::{Terminal, safe};
 use idd_report::style::{Style, TextRole};
 use idd_report::text::rows;
 use idd_report::{Commit, Untrusted};
@@ -20,8 +20,7 @@ use idd_session::positions::Positions;
 use idd_session::talk::Talk;
 use idd_session::tally::Tally;
 use std::collections::HashMap;
-use std::io;
-use std::io::Write;
+use std::io::{self, Write};
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
@@ -91,7 +90,7 @@ impl Talk for ProgressPrinter {
     }
 
     fn say(&mut self, sentence: &str) {
-        let line = Terminal.line(&Untrusted::from(sentence));
+        let line = safe(sentence);
         self.line(&line);
     }
 
@@ -184,7 +183,7 @@ impl Talk for ProgressPrinter {
     fn troubled(&mut self, probe: &Probe, line: &str) {
         if let Some(why) = self.unresolved.get_mut(&probe.revision) {
             *why += ": `";
-            *why += &Terminal.line(&Untrusted::from(line));
+            *why += &safe(line);
             why.push('`');
         }
     }

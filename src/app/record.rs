@@ -1,20 +1,19 @@
 //! `git idd record`: runs the driver and prints the recording.
 
-use crate::console::Console;
+use crate::console::CommandScene;
 use idd_base::outcome::Ending;
 use idd_base::plural::count;
-use idd_session::context::Context;
 use idd_session::failure::Failure;
 use idd_session::order::RecordOrder;
 use idd_session::record::missed::shown;
 use idd_trace::container::REPLACED;
 use idd_world::record::store::Recording;
-use idd_world::repo::locate::Location;
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 /// Records; the result is the printed text.
-pub fn run(order: &RecordOrder, location: &Location, context: &Context, console: Console) -> Result<String, Failure> {
+pub fn run(order: &RecordOrder, scene: CommandScene<'_>) -> Result<String, Failure> {
+    let CommandScene { location, context, console } = scene;
     let (name, recording) = idd_session::record::run(order, location, context, &mut console.progress())?;
     Ok(text(&name, &recording))
 }

@@ -27,8 +27,7 @@ use shown::checked;
 #[cfg(feature = "remote")]
 mod shown {
     use crate::console::{CommandAnswer, Console};
-    use idd_report::Untrusted;
-    use idd_report::escape::Terminal;
+    use idd_report::escape::safe;
     use idd_session::failure::Failure;
     use idd_session::interrupt::Interrupt;
     use idd_session::remote;
@@ -75,7 +74,7 @@ mod shown {
     fn text(service: &Service, checked: &ServiceCheck, others: &[&str]) -> String {
         let mut text = String::new();
         let mut line = |name: &str, value: &str| {
-            let value = Terminal.line(&Untrusted::from(value));
+            let value = safe(value);
             let _ = writeln!(text, "{name:<14}{value}");
         };
         let seconds = |time: Duration| format!("{:.3} s", time.as_secs_f64());

@@ -3,12 +3,10 @@
 use crate::args::options::Shell;
 use crate::console::CommandAnswer;
 use crate::{completions, man};
-use idd_report::Untrusted;
-use idd_report::escape::Terminal;
+use idd_report::escape::safe;
 use idd_session::context::Context;
 use idd_session::failure::Failure;
-use idd_session::setup;
-use idd_session::setup::{InstallDirectories, InstalledFile, PARTS, StandingFile};
+use idd_session::setup::{self, InstallDirectories, InstalledFile, PARTS, StandingFile};
 use std::fmt::Write as _;
 use std::io;
 use std::path::Path;
@@ -125,5 +123,5 @@ fn line(text: &mut String, deed: &str, why: &str, part: InstalledFile, path: &Pa
 }
 
 fn shown(path: &Path) -> String {
-    Terminal.line(&Untrusted::from(path.to_string_lossy().as_ref()))
+    safe(&path.to_string_lossy())
 }

@@ -4,17 +4,15 @@ mod difference;
 mod output;
 
 use crate::args::ShrinkArgs;
-use crate::console::{CommandAnswer, Console};
+use crate::console::{CommandAnswer, CommandScene};
 use crate::shrink::output::ReducedFiles;
 use crate::trace::json_line;
 use idd_base::plural::count;
-use idd_report::escape::Terminal;
+use idd_report::escape::{Terminal, safe};
 use idd_report::{Status, Untrusted};
-use idd_session::context::Context;
 use idd_session::failure::Failure;
 use idd_session::interrupt::Interrupt;
 use idd_session::shrink::{Shrunk, ShrunkFile, VersionDifference};
-use idd_world::repo::locate::Location;
 use serde_json::{Value, json};
 use std::fmt::Write as _;
 use std::path::PathBuf;
@@ -29,12 +27,8 @@ const MAX_COMPARED: usize = 4 << 20;
 const MAX_PRINTED: usize = 2000;
 
 /// Shrinks, and writes the files.
-pub fn run(
-    args: &ShrinkArgs,
-    location: &Location,
-    context: &Context,
-    console: Console,
-) -> Result<CommandAnswer, Failure> {
+pub fn run(args: &ShrinkArgs, scene: CommandScene<'_>) -> Result<CommandAnswer, Failure> {
+    let CommandScene { location, context, console } = scene;
     let output = ReducedFiles::plan(args, location, context)?;
     let interrupt = Interrupt::register()?.0;
     let shrunk = idd_session::shrink::run(&args.order, location, context, interrupt, &mut console.progress())?;
@@ -47,7 +41,6 @@ pub fn run(
 /// The result for people.
 fn text(shrunk: &Shrunk, output: &ReducedFiles) -> String {
     let mut text = String::new();
-    let safe = |text: &str| Terminal.line(&Untrusted::from(text));
     let mut line = |line: String| writeln!(text, "{line}").expect("a string takes all");
     for (file, place) in shrunk.files.iter().zip(&output.places) {
         let (name, n_before) = (safe(&file.name.to_string_lossy()), count(file.n_bytes_before, "byte"));

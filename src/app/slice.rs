@@ -4,7 +4,7 @@ use crate::console::Console;
 use crate::trace::json_line;
 use idd_base::plural::count;
 use idd_report::chop::Size;
-use idd_report::escape::{Terminal, Untrusted};
+use idd_report::escape::safe;
 use idd_session::failure::Failure;
 use idd_session::slice::{Slice, SliceDirection, SliceLine, SliceOrder};
 use idd_session::sources::RecordedSources;
@@ -19,10 +19,6 @@ const SCHEMA: &str = "git-idd/slice/1";
 pub fn run(order: &SliceOrder, location: &Location, console: Console) -> Result<Vec<u8>, Failure> {
     let (slice, mut sources) = idd_session::slice::run(order, location)?;
     Ok(if console.is_json { json_line(&value(&slice, &mut sources)) } else { text(&slice, &mut sources).into_bytes() })
-}
-
-fn safe(text: &str) -> String {
-    Terminal.line(&Untrusted::from(text))
 }
 
 /// `3 of 40 statements, 3 of 38 lines, 17 of 912 steps`.

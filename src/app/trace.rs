@@ -2,31 +2,23 @@
 
 use crate::args::{RecordingView, TraceArgs};
 use crate::console::Console;
-use idd_report::escape::{Json, Terminal, Untrusted};
+use idd_report::escape::Json;
 use idd_session::failure::Failure;
-use idd_session::recorded;
-use idd_session::recorded::{RecordedProcess, failed};
+use idd_session::recorded::{self, RecordedProcess, failed};
 use idd_session::slice::criterion::not_visible;
 use idd_session::sources::RecordedSources;
 use idd_trace::detail::OriginAnswer;
 use idd_trace::execution::Execution;
-use idd_trace::input;
-use idd_trace::input::InputEntry;
+use idd_trace::input::{self, InputEntry};
 use idd_trace::step::Step;
 use idd_trace::tree::TreeLimits;
-use idd_world::record::store;
-use idd_world::record::store::Recording;
+use idd_world::record::store::{self, Recording};
 use idd_world::repo::locate::Location;
 use serde::Serialize;
 use std::path::Path;
 
 mod json;
 mod text;
-
-/// Text of a program, for the terminal.
-fn safe(text: &str) -> String {
-    Terminal.line(&Untrusted::from(text))
-}
 
 /// Prints the requested view.
 pub fn run(args: &TraceArgs, location: &Location, console: Console) -> Result<Vec<u8>, Failure> {

@@ -2,7 +2,7 @@
 
 use crate::args::TryArgs;
 use crate::commands::finding;
-use crate::console::{CommandAnswer, Console};
+use crate::console::{CommandAnswer, CommandScene};
 use crate::trace::json_line;
 use idd_report::Status;
 use idd_session::context::Context;
@@ -26,7 +26,8 @@ pub const MAX_PATCH: u64 = 64 << 20;
 const KINDS: &str = "`git idd try` takes a patch file, `-` for standard input, or a revision";
 
 /// Judges a fix.
-pub fn run(args: &TryArgs, location: &Location, context: &Context, console: Console) -> Result<CommandAnswer, Failure> {
+pub fn run(args: &TryArgs, scene: CommandScene<'_>) -> Result<CommandAnswer, Failure> {
+    let CommandScene { location, context, console } = scene;
     let kept = finding(args.hunt.as_deref(), location, console)?;
     let suite = args.suite.clone().or(saved::plan(&kept.replay)?.order.test.suite);
     let proposal = proposal(&args.fix, location, context)?;

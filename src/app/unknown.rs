@@ -1,7 +1,6 @@
 //! Detects a test command that cannot be one: usually a mistyped subcommand.
 
-use crate::args;
-use crate::args::habits;
+use crate::args::{self, habits};
 use idd_session::context::Context;
 use idd_session::failure::Failure;
 use idd_session::hints::near::is_slip;

@@ -3,7 +3,7 @@
 use crate::args::options::ReportFormat;
 use crate::console::{CommandAnswer, Console};
 use crate::trace::json_line;
-use idd_report::escape::{Terminal, Untrusted};
+use idd_report::escape::safe;
 use idd_report::explanation::Explanation;
 use idd_report::markdown;
 use idd_session::debug::explained;
@@ -22,7 +22,7 @@ pub fn run(
 ) -> Result<CommandAnswer, Failure> {
     let (name, walks) = explained::beside(recording, location)?;
     if walks.is_empty() {
-        let name = Terminal.line(&Untrusted::from(name.as_str()));
+        let name = safe(&name);
         return Err(Failure::error(format!("no walk over the recording {name} has a result"))
             .with_hint(format!("`git idd debug --recording {name}` begins or continues one")));
     }

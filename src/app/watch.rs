@@ -3,13 +3,12 @@
 mod draw;
 
 use crate::args::WatchArgs;
-use crate::console::{CommandAnswer, Console};
+use crate::console::{CommandAnswer, CommandScene, Console};
 use crate::full_screen::FullScreen;
 use crate::{full_screen, status};
 use idd_report::course::HuntCourse;
 use idd_report::html::watch::WatchPage;
 use idd_report::{Untrusted, html};
-use idd_session::context::Context;
 use idd_session::course::{HuntObserver, HuntState};
 use idd_session::failure::Failure;
 use idd_session::interrupt::Interrupt;
@@ -32,12 +31,8 @@ const TICK: Duration = Duration::from_millis(500);
 const PLAIN: &str = "`git idd watch | cat` prints the state once";
 
 /// Follows the named hunt, else the one that runs, else the last one.
-pub fn run(
-    args: &WatchArgs,
-    location: &Location,
-    context: &Context,
-    console: Console,
-) -> Result<CommandAnswer, Failure> {
+pub fn run(args: &WatchArgs, scene: CommandScene<'_>) -> Result<CommandAnswer, Failure> {
+    let CommandScene { location, context, console } = scene;
     if console.is_json {
         return status::run(args.hunt.as_deref(), location, console);
     }

@@ -80,6 +80,11 @@ const LEADING_COMMANDS: [&str; 16] = [
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Terminal;
 
+/// A line for a terminal, as [`Terminal::line`] writes it.
+pub fn safe(text: &str) -> String {
+    Terminal.line(&Untrusted::from(text))
+}
+
 impl Terminal {
     /// One line: newline, tab and carriage return are shown as `\n`, `\t` and `\r`.
     pub fn line(self, text: &Untrusted) -> String {

@@ -1,7 +1,6 @@
 //! The commands of a hunt in which a person judges the revisions.
 
-use crate::args::options;
-use crate::args::options::{OutputOptions, parse_duration};
+use crate::args::options::{self, OutputOptions, parse_duration};
 use idd_session::by_hand::GivenVerdict;
 use idd_session::order::{HistoryOrder, HuntOrder};
 use std::ffi::OsString;

@@ -31,8 +31,7 @@ use crate::args::questions::{OptionMessage, asked, hunt_args, measured, several,
 use crate::args::trial::TryCommand;
 use idd_session::by_hand::{GivenVerdict, PersonVerdict};
 use idd_session::debug::DebugOrder;
-use idd_session::invariants;
-use idd_session::invariants::{InvariantsOrder, Right};
+use idd_session::invariants::{self, InvariantsOrder, Right};
 use idd_session::order::{
     Allowance, ChopOrder, EffortOrder, ExplainOrder, HistoryOrder, HuntOrder, MAX_OUTPUT, MAX_TRACE, RecordOrder,
     ReductionOrder, ShrinkOrder, TestCommand, TestOrder,

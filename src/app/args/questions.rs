@@ -9,8 +9,7 @@ use idd_session::order::{
     EffortOrder, HistoryOrder, HuntOrder, Measure, Perf, SignatureMode, TestCommand, TestOrder, Until,
 };
 use idd_session::share::{Threshold, parse_threshold};
-use idd_session::test_list;
-use idd_session::test_list::{Each, TestSource};
+use idd_session::test_list::{self, Each, TestSource};
 
 /// A message and a hint.
 pub type OptionMessage = (&'static str, &'static str);

@@ -3,8 +3,8 @@
 //! Between two questions, the file of the answers is all that is kept; the walk is played again to where it ended.
 
 use crate::console::Console;
-use crate::debug::text::safe;
 use crate::debug::{AskedPerson, ended, opened};
+use idd_report::escape::safe;
 use idd_report::style::Style;
 use idd_session::debug::reply::{items, reply};
 use idd_session::debug::{DebugOrder, PersonReply, StepJudge, StepQuestion, WalkEnd, begin, explained};

@@ -3,8 +3,7 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use ratatui::crossterm::event;
-use ratatui::crossterm::event::{Event, KeyEventKind};
+use ratatui::crossterm::event::{self, Event, KeyEventKind};
 
 use crate::debug::question_view::ShownQuestion;
 use crate::debug::screen::{KeyAction, QuestionScreen, ScreenMode};

@@ -1,7 +1,8 @@
 //! What is shown of a question in the panes.
 
-use crate::debug::text::{IndentedLine, does, presumed, safe, short, titled};
+use crate::debug::text::{IndentedLine, does, presumed, short, titled};
 use crate::debug::tree::TreeRow;
+use idd_report::escape::safe;
 use idd_session::debug::StepQuestion;
 use idd_session::debug::calls::CallIndex;
 use idd_session::debug::reply::{AnsweredItem, items};

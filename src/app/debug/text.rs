@@ -2,7 +2,7 @@
 
 use idd_base::plural::count;
 use idd_explain::facts::{StepFacts, UsedValue};
-use idd_report::escape::{Terminal, Untrusted};
+use idd_report::escape::safe;
 use idd_session::debug::{StepQuestion, reason};
 
 /// What stands after a value that is the same in the passing version.
@@ -16,11 +16,6 @@ const MAX_VALUE: usize = 200;
 
 /// A line of a file with the space before it, if it is known.
 pub type IndentedLine<'l> = &'l mut dyn FnMut(&str, u32) -> Option<String>;
-
-/// A text without what a terminal would obey.
-pub fn safe(text: &str) -> String {
-    Terminal.line(&Untrusted::from(text))
-}
 
 /// The same, cut after [`MAX_VALUE`] characters.
 pub fn short(text: &str) -> String {

@@ -1,7 +1,7 @@
 //! The calls and loops around a step and around what was judged, as the rows of a tree.
 
-use crate::debug::text::safe;
 use idd_explain::feedback::{Feedback, JudgedStep};
+use idd_report::escape::safe;
 use idd_session::debug::calls::{CallIndex, RunNode, RunPart};
 use idd_trace::place::Place;
 use idd_trace::step::Step;

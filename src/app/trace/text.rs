@@ -1,8 +1,8 @@
 //! `git idd trace` for people.
 
 use crate::record::left_out;
-use crate::trace::safe;
 use idd_base::plural::count;
+use idd_report::escape::safe;
 use idd_session::sources::RecordedSources;
 use idd_trace::detail::{Access, Detail, Doing, Outside, StepStanding, UsedThing, Why};
 use idd_trace::input::{InputEntry, InputSource, Landing};
