@@ -330,44 +330,41 @@ pub fn parse(args: Vec<OsString>, config: &[(String, String)]) -> Result<Invocat
         .map_err(|error| command::explain(&error, &words, is_json))?;
     let cli = Cli::from_arg_matches(&matches).map_err(|error| command::explain(&error, &words, is_json))?;
 
-    let (request, output) = request(cli).map_err(|(message, hint)| usage(message.to_owned(), hint))?;
+    let (output, request) = request(cli).map_err(|(message, hint)| usage(message.to_owned(), hint))?;
     let warnings = [remarks, configured.warnings].concat();
     Ok(Invocation { request, output, warnings })
 }
 
-fn request(cli: Cli) -> Result<(Request, OutputOptions), OptionMessage> {
+fn request(cli: Cli) -> Result<(OutputOptions, Request), OptionMessage> {
     Ok(match cli.subcommand {
         None => {
             let words = (cli.words, cli.by);
             let parts = (cli.history.into(), cli.test.into(), cli.effort.into());
             if let Some(line) = cli.perf.perf {
                 let order = measured(line, cli.perf.measure, cli.perf.threshold, parts)?;
-                return Ok((Request::Hunt(order), cli.output));
+                return Ok((cli.output, Request::Hunt(order)));
             }
             cli.perf.refuse_alone()?;
             let hunt = asked(words, parts)?;
             let source = cli.each.map(TestSource::Command).or(cli.failures.map(TestSource::Junit));
-            let Some(source) = source else { return Ok((Request::Hunt(hunt), cli.output)) };
-            (Request::Each(several(hunt, source)?), cli.output)
+            let Some(source) = source else { return Ok((cli.output, Request::Hunt(hunt))) };
+            (cli.output, Request::Each(several(hunt, source)?))
         }
         Some(Subcommand::Minimize(args)) => {
             let hunt = hunt_args(args.words, HistoryOrder::default(), args.test.into(), args.effort.into())?;
-            (Request::Minimize { good: args.good, bad: args.bad, hunt }, args.output)
+            (args.output, Request::Minimize { good: args.good, bad: args.bad, hunt })
         }
-        Some(Subcommand::Shrink(args)) => (Request::Shrink(shrink_args(args.words, args.shrink)?), args.output),
-        Some(Subcommand::Start(args)) => {
-            let output = args.output;
-            (Request::ByHand(start_args(*args)?), output)
-        }
+        Some(Subcommand::Shrink(args)) => (args.output, Request::Shrink(shrink_args(args.words, args.shrink)?)),
+        Some(Subcommand::Start(args)) => (args.output, Request::ByHand(start_args(*args)?)),
         Some(Subcommand::Good(judged)) => judged_args(PersonVerdict::Good, judged),
         Some(Subcommand::Bad(judged)) => judged_args(PersonVerdict::Bad, judged),
         Some(Subcommand::Skip(judged)) => judged_args(PersonVerdict::Skip, judged),
-        Some(Subcommand::Undo(output)) => (Request::ByHand(ByHand::Given(GivenVerdict::Undo)), output),
-        Some(Subcommand::List { badge, output }) => (Request::List { is_badge: badge }, output),
-        Some(Subcommand::Status { which: HuntChoice { hunt }, output }) => (Request::Status { hunt }, output),
-        Some(Subcommand::Watch { which, html, output }) => (watch(which, html), output),
+        Some(Subcommand::Undo(output)) => (output, Request::ByHand(ByHand::Given(GivenVerdict::Undo))),
+        Some(Subcommand::List { badge, output }) => (output, Request::List { is_badge: badge }),
+        Some(Subcommand::Status { which: HuntChoice { hunt }, output }) => (output, Request::Status { hunt }),
+        Some(Subcommand::Watch { which, html, output }) => (output, watch(which, html)),
         Some(Subcommand::Resume { which: HuntChoice { hunt }, allowance, output }) => {
-            (Request::Resume { hunt, allowance: allowance.into() }, output)
+            (output, Request::Resume { hunt, allowance: allowance.into() })
         }
         Some(Subcommand::Log { which: HuntChoice { hunt }, probe, format, output }) => {
             if output.json {
@@ -376,9 +373,9 @@ fn request(cli: Cli) -> Result<(Request, OutputOptions), OptionMessage> {
                     "`git idd show --json` prints the finding; `git idd log --format bisect` what was tested, for programs",
                 ));
             }
-            (Request::Log { hunt, probe, format }, output)
+            (output, Request::Log { hunt, probe, format })
         }
-        Some(Subcommand::Show { which, is_full, output }) => (Request::Show { hunt: which.hunt, is_full }, output),
+        Some(Subcommand::Show { which, is_full, output }) => (output, Request::Show { hunt: which.hunt, is_full }),
         Some(Subcommand::Report { which: HuntChoice { hunt }, recording, format, html, open, output }) => {
             let page = (html.is_some() || open).then_some(PageArgs { file: html, is_opened: open });
             if let Some(PageArgs { file: Some(file), is_opened }) = &page
@@ -390,50 +387,38 @@ fn request(cli: Cli) -> Result<(Request, OutputOptions), OptionMessage> {
                     "give a file: git idd report --html report.html --open",
                 ));
             }
-            (Request::Report { hunt, format, page, recording }, output)
+            (output, Request::Report { hunt, format, page, recording })
         }
-        Some(Subcommand::Verify { file, yes, output }) => (Request::Verify { file, is_agreed: yes }, output),
-        Some(Subcommand::Apply { which, choice, output }) => (Request::Apply { hunt: which.hunt, choice }, output),
+        Some(Subcommand::Verify { file, yes, output }) => (output, Request::Verify { file, is_agreed: yes }),
+        Some(Subcommand::Apply { which, choice, output }) => (output, Request::Apply { hunt: which.hunt, choice }),
         Some(Subcommand::Try(command)) => try_args(command),
-        Some(Subcommand::Reset(output)) => (Request::Reset, output),
-        Some(Subcommand::Gc(output)) => (Request::Gc, output),
-        Some(Subcommand::Doctor(output)) => (Request::Doctor, output),
+        Some(Subcommand::Reset(output)) => (output, Request::Reset),
+        Some(Subcommand::Gc(output)) => (output, Request::Gc),
+        Some(Subcommand::Doctor(output)) => (output, Request::Doctor),
         Some(Subcommand::Record(args)) => {
             let output = args.output;
             let content = if args.steps { RecordedContent::Steps } else { RecordedContent::Values };
             let hint = "give the command to record: git idd record -- ./test.sh";
             let command = command_of(args.words, hint)?.ok_or((EMPTY_COMMAND, hint))?;
-            (Request::Record(RecordOrder { content, ..record_args(command, args.record) }), output)
+            (output, Request::Record(RecordOrder { content, ..record_args(command, args.record) }))
         }
-        Some(Subcommand::Explain(args)) => (Request::Explain(explain_args(args.words, args.explain)?), args.output),
-        Some(Subcommand::Debug(args)) => {
-            let output = args.output;
-            (Request::Debug(Box::new(debug_args(*args)?)), output)
-        }
-        Some(Subcommand::Chop(args)) => {
-            let output = args.output;
-            (Request::Chop(chop_args(*args)?), output)
-        }
-        Some(Subcommand::Invariants(args)) => {
-            let output = args.output;
-            (Request::Invariants(Box::new(invariants_args(*args)?)), output)
-        }
+        Some(Subcommand::Explain(args)) => (args.output, Request::Explain(explain_args(args.words, args.explain)?)),
+        Some(Subcommand::Debug(args)) => (args.output, Request::Debug(Box::new(debug_args(*args)?))),
+        Some(Subcommand::Chop(args)) => (args.output, Request::Chop(chop_args(*args)?)),
+        Some(Subcommand::Invariants(args)) => (args.output, Request::Invariants(Box::new(invariants_args(*args)?))),
         Some(Subcommand::Slice(args)) => slice_args(*args),
         Some(Subcommand::Trace { command }) => trace_args(command),
-        Some(Subcommand::Dap(output)) => (Request::Dap, output),
-        Some(Subcommand::Mcp(args)) => {
-            let output = args.output;
-            (Request::Mcp(mcp_args(*args)?), output)
-        }
-        Some(Subcommand::Completions { shell, words, output }) => (Request::Completions { shell, words }, output),
-        Some(Subcommand::Man(output)) => (Request::Man, output),
+        Some(Subcommand::Dap(output)) => (output, Request::Dap),
+        Some(Subcommand::Mcp(args)) => (args.output, Request::Mcp(mcp_args(*args)?)),
+        Some(Subcommand::Completions { shell, words, output }) => (output, Request::Completions { shell, words }),
+        Some(Subcommand::Man(output)) => (output, Request::Man),
         Some(Subcommand::Remote { command: RemoteCommand::Check { address, output } }) => {
-            (Request::RemoteCheck { address }, output)
+            (output, Request::RemoteCheck { address })
         }
         Some(Subcommand::Setup { dry_run, remove, output }) => {
-            (Request::Setup { is_removal: remove, is_dry_run: dry_run }, output)
+            (output, Request::Setup { is_removal: remove, is_dry_run: dry_run })
         }
-        Some(Subcommand::Help { command, output }) => (Request::Help(command), output),
+        Some(Subcommand::Help { command, output }) => (output, Request::Help(command)),
     })
 }
 
@@ -441,16 +426,16 @@ fn watch(HuntChoice { hunt }: HuntChoice, html: Option<OsString>) -> Request {
     Request::Watch(WatchArgs { hunt, html })
 }
 
-fn try_args(command: TryCommand) -> (Request, OutputOptions) {
+fn try_args(command: TryCommand) -> (OutputOptions, Request) {
     let TryCommand { fix, which: HuntChoice { hunt }, suite, budget, output } = command;
-    (Request::Try(TryArgs { fix, hunt, suite, budget }), output)
+    (output, Request::Try(TryArgs { fix, hunt, suite, budget }))
 }
 
-fn trace_args(command: TraceCommand) -> (Request, OutputOptions) {
+fn trace_args(command: TraceCommand) -> (OutputOptions, Request) {
     let (which, shown) = match command {
         TraceCommand::List(output) => {
             let args = TraceArgs { which: ProcessChoice::default(), shown: RecordingView::List };
-            return (Request::Trace(args), output);
+            return (output, Request::Trace(args));
         }
         TraceCommand::Stat(which) => (which, RecordingView::Stat),
         TraceCommand::Tree { depth, width, which } => (which, RecordingView::Tree { depth, width }),
@@ -458,13 +443,9 @@ fn trace_args(command: TraceCommand) -> (Request, OutputOptions) {
         TraceCommand::Step { step, which } => (which, RecordingView::Step(step)),
         TraceCommand::Why { step, variable, limit, which } => (which, RecordingView::Why { step, variable, limit }),
     };
-    (
-        Request::Trace(TraceArgs {
-            which: ProcessChoice { recording: which.recording, process: which.process },
-            shown,
-        }),
-        which.output,
-    )
+    let output = which.output;
+    let which = ProcessChoice { recording: which.recording, process: which.process };
+    (output, Request::Trace(TraceArgs { which, shown }))
 }
 
 /// The hunt that `git idd start` begins.
@@ -476,12 +457,12 @@ fn start_args(args: StartCommand) -> Result<ByHand, OptionMessage> {
 }
 
 /// A verdict.
-fn judged_args(verdict: PersonVerdict, judged: VerdictOptions) -> (Request, OutputOptions) {
+fn judged_args(verdict: PersonVerdict, judged: VerdictOptions) -> (OutputOptions, Request) {
     let VerdictOptions { revision, why, output } = judged;
-    (Request::ByHand(ByHand::Given(GivenVerdict::Verdict { verdict, revision, why })), output)
+    (output, Request::ByHand(ByHand::Given(GivenVerdict::Verdict { verdict, revision, why })))
 }
 
-fn slice_args(args: SliceCommand) -> (Request, OutputOptions) {
+fn slice_args(args: SliceCommand) -> (OutputOptions, Request) {
     let SliceCommand { backward, forward, data, address, potential, which } = args;
     let (direction, criterion) = match (backward, forward) {
         (Some(criterion), _) => (SliceDirection::Backward, criterion),
@@ -491,7 +472,7 @@ fn slice_args(args: SliceCommand) -> (Request, OutputOptions) {
     let output = which.output;
     let which = ProcessChoice { recording: which.recording, process: which.process };
     let kinds = Kinds { address, control: !data, potential };
-    (Request::Slice(SliceOrder { which, direction, criterion, kinds }), output)
+    (output, Request::Slice(SliceOrder { which, direction, criterion, kinds }))
 }
 
 /// The test command of these words; `None` if there are none.
