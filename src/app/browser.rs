@@ -1,7 +1,7 @@
 //! Opens a file in the user's browser, as git does it.
 
 use idd_session::context::Context;
-use idd_world::process::relay_silently;
+use idd_world::process::relay;
 use std::ffi::{OsStr, OsString};
 use std::path::Path;
 
@@ -17,7 +17,7 @@ pub fn open(file: &Path, context: &Context) -> bool {
     environment.push((OsString::from("GIT_DIR"), OsString::from("/dev/null")));
     let by = |program: &str, words: &[&OsStr]| {
         let words = [words, &[file.as_os_str()]].concat();
-        matches!(relay_silently(OsStr::new(program), &words, Path::new("/"), &environment), Ok(0))
+        matches!(relay(OsStr::new(program), &words, Path::new("/"), &environment, true), Ok(0))
     };
     by("git", &[OsStr::new("web--browse")]) || by("xdg-open", &[])
 }

@@ -121,7 +121,7 @@ fn answered(step: ByHandState, has_shell: bool, context: &Context, console: Cons
         safe(&name)
     ));
     let _ = write!(io::stderr(), "\n{text}");
-    let code = process::relay(shell, &[], &waiting.directory, &context.environment);
+    let code = process::relay(shell, &[], &waiting.directory, &context.environment, false);
     code.map_err(|error| {
         let shell = safe(&shell.to_string_lossy());
         Failure::error(format!("failed to start `{shell}`: {error}"))

@@ -2,7 +2,7 @@
 
 use crate::args::options::LogFormat;
 use crate::console::{CommandAnswer, Console};
-use idd_base::outcome::{Observation, TimeLimits};
+use idd_base::outcome::Observation;
 use idd_base::plural::count;
 use idd_base::revision::{CommitId, Revision};
 use idd_report::Untrusted;
@@ -12,7 +12,7 @@ use idd_session::failure::Failure;
 use idd_session::kept::KeptHunt;
 use idd_session::saved;
 use idd_session::story::ending;
-use idd_world::cache::{Key, Observations, Want};
+use idd_world::cache::{Key, Observations};
 use idd_world::journal::{AnswerRecord, Record};
 use idd_world::repo::locate::Location;
 use idd_world::repo::{RepoError, Repository, graph, private};
@@ -229,8 +229,7 @@ fn observed(
 fn earlier(location: &Location, key: &str) -> Option<Observation> {
     let key: Key = key.parse().ok()?;
     let (mut observations, _) = Observations::open(&location.idd_directory()).ok()?;
-    let want = |limit| Want { clean: false, limits: TimeLimits::both(limit) };
-    observations.lookup(&key, want(Duration::ZERO)).or_else(|| observations.lookup(&key, want(Duration::MAX)))
+    observations.lookup_any(&key)
 }
 
 #[cfg(test)]

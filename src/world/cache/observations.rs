@@ -3,12 +3,12 @@
 use std::collections::{BTreeMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime};
 
 use crate::journal::{self, DamageKind, JournalSegment, Record};
 use crate::process::executions::ExecutedPrograms;
 use crate::tools::{HuntTools, ProgramChange};
-use idd_base::outcome::Observation;
+use idd_base::outcome::{Observation, TimeLimits};
 
 use super::index::CacheIndex;
 use super::{CacheEntry, CacheError, CacheEvent, Freed, IndexPosition, KeepLimits, Key, ResultCache, Want, gc, index};
@@ -89,6 +89,12 @@ impl Observations {
             self.skip(journal::segments_directory(&self.idd_directory), &error);
         }
         self.find(key, want)
+    }
+
+    /// An observation of `key` with any limit, from any hunt.
+    pub fn lookup_any(&mut self, key: &Key) -> Option<Observation> {
+        let want = |limit| Want { clean: false, limits: TimeLimits::both(limit) };
+        self.lookup(key, want(Duration::ZERO)).or_else(|| self.lookup(key, want(Duration::MAX)))
     }
 
     /// The result of the test of a product, if it was always the same.

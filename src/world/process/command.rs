@@ -238,32 +238,15 @@ pub fn capture(
 /// Runs a program in place of this one, with our streams; the result is its exit code (128 + n for signal n).
 ///
 /// - `environment`: added to the environment of this process; wins over it.
+/// - `is_silent`: whether its messages are dropped: standard error goes nowhere.
 pub fn relay(
     program: &OsStr,
     words: &[&OsStr],
     directory: &Path,
     environment: &[(OsString, OsString)],
+    is_silent: bool,
 ) -> io::Result<i32> {
-    relay_with(program, words, directory, environment, Stdio::inherit())
-}
-
-/// The same without its messages: standard error goes nowhere.
-pub fn relay_silently(
-    program: &OsStr,
-    words: &[&OsStr],
-    directory: &Path,
-    environment: &[(OsString, OsString)],
-) -> io::Result<i32> {
-    relay_with(program, words, directory, environment, Stdio::null())
-}
-
-fn relay_with(
-    program: &OsStr,
-    words: &[&OsStr],
-    directory: &Path,
-    environment: &[(OsString, OsString)],
-    messages: Stdio,
-) -> io::Result<i32> {
+    let messages = if is_silent { Stdio::null() } else { Stdio::inherit() };
     let variables = environment.iter().map(|(name, value)| (name, value));
     let mut command = std::process::Command::new(program);
     let status = command.args(words).current_dir(directory).envs(variables).stderr(messages).status()?;

@@ -15,7 +15,7 @@ mod symbols;
 
 pub use command::{
     Captured, Command, CommandWatch, CommandWords, EndedCommand, HelperProgram, OutputDestination, ask, capture, feed,
-    relay, relay_silently, run,
+    relay, run,
 };
 pub use survivors::{ProcessGroup, is_alive, kill_leftover, kill_leftovers_of, this_process};
 

@@ -172,16 +172,22 @@ impl BuildDirectory {
             return fs::write(self.runtime(), kept.object).map_err(failed);
         }
         fs::write(self.path.join("trace.c"), RUNTIME).map_err(failed)?;
-        let said = process::capture(self.clang.as_os_str(), &words, &self.path, &[]).map_err(failed)?;
-        if said.code != Some(0) {
-            let said = String::from_utf8_lossy(&said.stderr).into_owned();
-            return Err(RecordError::Runtime { said });
-        }
+        self.compile(&words)?;
         if let Some(runtimes) = runtimes {
             let object = fs::read(self.runtime()).map_err(failed)?;
             runtimes.keep(&key, &KeptObject { unit: 0, map: Vec::new(), object });
         }
         Ok(())
+    }
+
+    /// Compiles a part of the recorder in this directory.
+    pub fn compile(&self, words: &[&OsStr]) -> Result<(), RecordError> {
+        let failed = |source| RecordError::Prepare { path: self.path.clone(), source };
+        let said = process::capture(self.clang.as_os_str(), words, &self.path, &[]).map_err(failed)?;
+        if said.code == Some(0) {
+            return Ok(());
+        }
+        Err(RecordError::Runtime { said: String::from_utf8_lossy(&said.stderr).into_owned() })
     }
 
     /// Adds links for the versioned compilers in `path`, such as `gcc-12`.

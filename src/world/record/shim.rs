@@ -171,7 +171,7 @@ impl CompilerCall<'_> {
 
     fn relay(&self, program: &OsStr, words: &[&OsStr]) -> io::Result<i32> {
         let program = find(program, &self.path).unwrap_or_else(|| self.build.clang.clone());
-        process::relay(program.as_os_str(), words, self.directory, &self.environment())
+        process::relay(program.as_os_str(), words, self.directory, &self.environment(), false)
     }
 
     /// Compiles one source; the inner error is the reason to compile it without instrumentation.

@@ -8,7 +8,6 @@ use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::{fs, io};
 
-use crate::process;
 use crate::record::RecordError;
 use crate::record::build::BuildDirectory;
 
@@ -36,10 +35,7 @@ pub fn variables(build: &BuildDirectory) -> Result<[(OsString, OsString); 2], Re
     let failed = |source| RecordError::Prepare { path: build.path.clone(), source };
     fs::write(build.path.join("witness.c"), SOURCE).map_err(failed)?;
     let words = ["-O2", "-fPIC", "-shared", "-w", "witness.c", "-o", "witness.so"].map(OsStr::new);
-    let said = process::capture(build.clang.as_os_str(), &words, &build.path, &[]).map_err(failed)?;
-    if said.code != Some(0) {
-        return Err(RecordError::Runtime { said: String::from_utf8_lossy(&said.stderr).into_owned() });
-    }
+    build.compile(&words)?;
     let library = build.path.join("witness.so");
     Ok([("LD_PRELOAD".into(), library.into()), ("IDD_WITNESS".into(), file(build).into())])
 }

@@ -28,9 +28,10 @@ use std::{fs, io, panic};
 
 use rustix::process::{Resource, Rlimit};
 
+use crate::process;
+use crate::record::control::process_of;
 use crate::record::java::ring::Ring;
 use crate::record::java::{replace, ring};
-use crate::{process, system};
 use idd_trace::container::TracedProcess;
 use idd_trace::instrument;
 use idd_trace::instrument::java::exits;
@@ -185,14 +186,7 @@ fn answer(output: &mut dyn Write, bytes: &[u8]) -> io::Result<()> {
 /// The virtual machine: it started this process.
 fn machine() -> TracedProcess {
     let parent = rustix::process::getppid().map_or(0, |pid| pid.as_raw_pid().unsigned_abs());
-    let program = system::program_of(parent).unwrap_or_default();
-    TracedProcess {
-        pid: parent,
-        parent: process::parent_of(parent).unwrap_or_default(),
-        forked_at: None,
-        program: program.into_os_string().into_encoded_bytes(),
-        words: system::words_of(parent),
-    }
+    TracedProcess { parent: process::parent_of(parent).unwrap_or_default(), ..process_of(parent) }
 }
 
 #[cfg(test)]

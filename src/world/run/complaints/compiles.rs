@@ -182,7 +182,7 @@ pub fn note(file: &Path, name: &OsStr, words: &[OsString], (directory, path): (&
     let name = name.to_str().unwrap_or_default();
     let program = toolchain::places(path, name).find(|place| place.is_file()).ok_or(io::ErrorKind::NotFound)?;
     let words: Vec<&OsStr> = words.iter().map(OsString::as_os_str).collect();
-    process::relay(program.as_os_str(), &words, directory, &[("PATH".into(), path.to_owned())])
+    process::relay(program.as_os_str(), &words, directory, &[("PATH".into(), path.to_owned())], false)
 }
 
 /// The calls in `file`, for [`Compiles::read`]: each source once, common options once.
