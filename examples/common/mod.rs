@@ -1,10 +1,10 @@
 //! A line of revisions whose trees hold their positions, and the order of a hunt for the commit in it.
 
+use idd_base::goal::HuntStage;
 use idd_base::revision::{CommitId, ObjectId, Revision, TreeId};
 use idd_change::reduce::Reducer;
 use idd_change::trees::{Favor, Merged, Rung, Trees, TreesError};
 use idd_change::{ChangeSet, EntryContent, EntryMode, FilePair, FileSide, Level, Subset};
-use idd_hunt::finding::HuntStage;
 use idd_hunt::history::History;
 use idd_hunt::{Artifacts, HistoryWalk, HuntWishes};
 use std::collections::HashSet;

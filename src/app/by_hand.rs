@@ -90,10 +90,7 @@ fn go_on(
 ) -> Result<ByHandState, Failure> {
     let stored = saved::plan(&kept.replay)?;
     let place = Location { prefix: stored.prefix.clone(), ..location.clone() };
-    let mut order = stored.order.clone();
-    order.history.bad.clone_from(&stored.bad);
-    order.history.good.clone_from(&stored.goods);
-    let plan = Plan::new(order, None, &place, user, context)?;
+    let plan = Plan::new(stored.pinned_order(), None, &place, user, context)?;
     let saved = Saved { remarks: Vec::new(), ..saved::open_again(&kept.id, location)? };
     let scene = HuntScene { plan: &plan, location: &place, context, user };
     by_hand::go_on(&scene, saved, given, talk)

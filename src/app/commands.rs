@@ -11,6 +11,7 @@ use crate::{
     args, badge, browser, by_hand, chop, completions, dap, debug, doctor, each, explain, help, invariants, list, log,
     man, mcp, perf, record, remote, setup, shrink, slice, status, trace, trial, unknown, walks, watch,
 };
+use idd_base::goal::HuntGoal;
 use idd_base::outcome::Outcome;
 use idd_base::plural::count;
 use idd_base::revision::CommitId;
@@ -31,7 +32,6 @@ use idd_session::mend::mend;
 use idd_session::order::{Allowance, ExplainOrder, HuntOrder};
 use idd_session::plan::Plan;
 use idd_session::sandboxes::{is_first_use, sandboxes};
-use idd_session::saved::AskedGoal;
 use idd_session::talk::Talk as _;
 use idd_session::{certificate, hunt, kept, lease, require_support, saved, story};
 use idd_world::cache::{KeepLimits, Observations};
@@ -322,7 +322,7 @@ fn resume(hunt: Option<&str>, allowance: Allowance, scene: CommandScene<'_>) -> 
         return perf::resume(&kept, perf, scene);
     }
     // The last goal: it holds for this run and for later ones.
-    if let Some(AskedGoal { until, reduction }) = saved::asked(location, id)? {
+    if let Some(HuntGoal { until, reduction }) = saved::asked(location, id)? {
         (plan.order.effort.until, plan.order.effort.reduction) = (until, reduction);
     }
     let is_unfinished = saved::is_unfinished(replay.status.as_deref());
@@ -345,12 +345,9 @@ fn resume(hunt: Option<&str>, allowance: Allowance, scene: CommandScene<'_>) -> 
     let context = &Context { directory, ..context.clone() };
     let target: CommitId = plan.target.parse()?;
     let pair = plan.goods.first().filter(|_| plan.is_minimize).map(|good| (good.as_str(), plan.bad.as_str()));
-    let mut args = plan.order.clone();
-    args.history.bad.clone_from(&plan.bad);
-    args.history.good.clone_from(&plan.goods);
-    let budget = allowance.budget.or(args.effort.budget);
+    let budget = allowance.budget.or(plan.order.effort.budget);
     let overdue = budget.map(|budget| Overdue::after(budget, CommandScene { context, ..scene }));
-    let resolved = Plan::new(args, pair, &place, &user, context)?;
+    let resolved = Plan::new(plan.pinned_order(), pair, &place, &user, context)?;
     let saved = plan;
     let mut plan = Plan { order: saved.order.clone(), target, ..resolved };
     allowance.replace(&mut plan.order.effort);

@@ -40,10 +40,7 @@ pub fn resume(kept: &KeptHunt, perf: Perf, scene: CommandScene<'_>) -> Result<Co
     let user = private::open(&location.git_directory)?;
     let stored = saved::plan(&kept.replay)?;
     let place = Location { prefix: stored.prefix.clone(), ..location.clone() };
-    let mut order = stored.order.clone();
-    order.history.bad.clone_from(&stored.bad);
-    order.history.good.clone_from(&stored.goods);
-    let resolved = Plan::new(order, None, &place, &user, context)?;
+    let resolved = Plan::new(stored.pinned_order(), None, &place, &user, context)?;
     let plan = Plan { order: stored.order, target: stored.target.parse()?, ..resolved };
     let saved = saved::open(&plan, &place, Some(kept), false)?;
     let scene = HuntScene { plan: &plan, location: &place, context, user: &user };

@@ -2,6 +2,7 @@
 //!
 //! Every other member may use these words. They know nothing of repositories, processes, languages or reports.
 
+pub mod goal;
 pub mod outcome;
 pub mod plural;
 pub mod remaining;

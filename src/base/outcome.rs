@@ -4,7 +4,10 @@
 //! journal store it. An [`Outcome`] is its meaning for one hunt. A pure function (`idd_world::run::classify`)
 //! computes the outcome, and does so again on every read. So a better rule never needs a second run.
 
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::fmt;
+use std::str::FromStr;
 use std::time::Duration;
 
 /// The meaning of one probe for the hunt.
@@ -35,8 +38,31 @@ impl fmt::Display for Outcome {
     }
 }
 
-/// Why a probe gives no verdict.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+/// An outcome by its words, as it is displayed: `pass`, `fail`, `unresolved(build)`.
+impl FromStr for Outcome {
+    type Err = &'static str;
+
+    fn from_str(words: &str) -> Result<Self, Self::Err> {
+        let mut all = Reason::ALL.into_iter().map(Self::Unresolved).chain([Self::Pass, Self::Fail]);
+        all.find(|outcome| outcome.to_string() == words).ok_or("an unknown outcome")
+    }
+}
+
+impl Serialize for Outcome {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+impl<'de> Deserialize<'de> for Outcome {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        String::deserialize(deserializer)?.parse().map_err(D::Error::custom)
+    }
+}
+
+/// Why a probe gives no verdict; stored as its [`word`](Self::word).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Reason {
     /// The build command failed, or a single command failed in a way that only builds do.
     Build,
@@ -124,7 +150,8 @@ impl fmt::Display for Reason {
 }
 
 /// How a command ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Ending {
     /// It exited with this code, 0 to 255.
     Exit(i32),
@@ -148,7 +175,8 @@ impl fmt::Display for Ending {
 }
 
 /// The user's command that ended the probe.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Stage {
     /// The `--from-artifacts` command, which failed; the test was not started.
     Fetch,
@@ -181,8 +209,8 @@ impl TimeLimits {
     }
 }
 
-/// The raw result of one probe; independent of the hunted failure.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// The raw result of one probe; independent of the hunted failure. The journal stores it in this form.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Observation {
     /// The command that ended the probe.
     pub stage: Stage,
@@ -197,12 +225,14 @@ pub struct Observation {
     pub output: String,
     /// What report files that a failing test wrote say about its tests, a line each, as
     /// `idd_world::run::runners` reads them; at most 256 KiB.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
     pub reported: String,
     /// Whether it ran in a freshly written worktree.
     pub is_clean: bool,
     /// Whether the command changed tracked files of its worktree.
     pub is_tampered: bool,
     /// The address of the service that ran it; `None` for this machine.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub place: Option<String>,
 }
 
@@ -240,5 +270,18 @@ impl fmt::Display for Signature {
             Some(line) => write!(f, ", `{line}`"),
             None => Ok(()),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_outcome_is_known_by_its_word() {
+        for outcome in Reason::ALL.into_iter().map(Outcome::Unresolved).chain([Outcome::Pass, Outcome::Fail]) {
+            assert_eq!(outcome.to_string().parse(), Ok(outcome));
+        }
+        assert!("passed".parse::<Outcome>().is_err());
     }
 }

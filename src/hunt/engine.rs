@@ -1,10 +1,11 @@
 //! The stages of a hunt: find the pair, reduce it, carry the fix forward, prove every claim.
 
 use crate::event::Event;
-use crate::finding::{Conclusion, FoundChange, HuntStage};
+use crate::finding::{Conclusion, FoundChange};
 use crate::minimise::ReducedSet;
 use crate::pair::{Aligned, TreePair};
 use crate::{Again, Halt, HistoryWalk, Hunter};
+use idd_base::goal::HuntStage;
 use idd_base::outcome::Outcome;
 use idd_base::revision::CommitId;
 

@@ -5,34 +5,7 @@ use crate::noise::Noise;
 use idd_base::outcome::Outcome;
 use idd_base::revision::{CommitId, TreeId};
 use idd_change::trees::Rung;
-use serde::{Deserialize, Serialize};
 use std::collections::HashSet;
-
-/// The last stage of a hunt. Journals store the names of the variants.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Serialize, Deserialize)]
-pub enum HuntStage {
-    /// The first bad commit, before its proof.
-    Found,
-    /// The first bad commit, proved.
-    Commit,
-    /// Also the minimal change inside it.
-    Change,
-    /// Also a fix.
-    #[default]
-    Fix,
-}
-
-impl HuntStage {
-    /// Its word on the command line.
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Found => "found",
-            Self::Commit => "commit",
-            Self::Change => "change",
-            Self::Fix => "fix",
-        }
-    }
-}
 
 /// How a hunt ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

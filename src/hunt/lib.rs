@@ -47,10 +47,11 @@ mod simulation;
 mod testing;
 
 use crate::event::{Event, Phase};
-use crate::finding::{Conclusion, Finding, HuntStage};
+use crate::finding::{Conclusion, Finding};
 use crate::history::History;
 use crate::known::{Carried, Outlook, TestedRevision};
 use crate::probe::Probe;
+use idd_base::goal::HuntStage;
 use idd_base::outcome::{Outcome, Reason};
 use idd_base::revision::{CommitId, TreeId};
 use idd_base::search::Asker;

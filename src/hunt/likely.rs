@@ -305,12 +305,13 @@ impl Hunter<'_> {
 mod tests {
     use crate::drive::{Engine, ProbeRunner, RunnerReply, drive};
     use crate::event::Event;
-    use crate::finding::{Conclusion, Finding, HuntStage};
+    use crate::finding::{Conclusion, Finding};
     use crate::history::History;
     use crate::noise::{Noise, Weighing};
     use crate::probe::Probe;
     use crate::testing::{Files, MemoryTrees, order};
     use crate::{EngineState, Halt, Noisy};
+    use idd_base::goal::HuntStage;
     use idd_base::outcome::{Outcome, Reason};
     use idd_base::revision::{CommitId, Revision};
     use std::collections::{HashMap, HashSet};

@@ -1,11 +1,12 @@
 //! The stages of a hunt: the commit, the change inside it, the fix. Each is an answer by itself.
 
 use crate::event::{Event, Phase};
-use crate::finding::{CleanRun, Conclusion, Expected, HuntStage};
+use crate::finding::{CleanRun, Conclusion, Expected};
 use crate::pair::TreePair;
 use crate::probe::Probe;
 use crate::test_paths::is_test_path;
 use crate::{Again, Halt, Hunter};
+use idd_base::goal::HuntStage;
 use idd_base::outcome::Outcome;
 use idd_base::revision::CommitId;
 use std::collections::BTreeSet;

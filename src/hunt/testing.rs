@@ -3,9 +3,9 @@
 
 use crate::drive::{ProbeRunner, RunnerReply};
 use crate::event::{Event, Phase};
-use crate::finding::HuntStage;
 use crate::probe::Probe;
 use crate::{Artifacts, HistoryWalk, HuntWishes};
+use idd_base::goal::HuntStage;
 use idd_base::outcome::Outcome;
 use idd_base::revision::{CommitId, TreeId};
 use idd_base::sought::Sought;

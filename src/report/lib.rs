@@ -376,7 +376,6 @@ pub struct ChangePart {
     pub text: Untrusted,
     /// The outcome of the test without it: for the sufficient change, if only this unit is left out; for the necessary
     /// one, if only this unit is not reversed. `None` if unknown.
-    #[serde(default, with = "wire::known_outcome")]
     pub without: Option<Outcome>,
 }
 
@@ -392,7 +391,6 @@ pub struct ReportedFix {
     /// Added and removed lines of the patch.
     pub lines: u64,
     /// The outcome of the test at `commit` with the patch.
-    #[serde(with = "wire::outcome")]
     pub tested: Outcome,
     /// Added and removed lines of the culprit, for comparison.
     pub culprit_lines: u64,
@@ -549,10 +547,8 @@ pub struct ClaimEvidence {
     /// The tree that was tested.
     pub tree: Option<TreeId>,
     /// The expected outcome.
-    #[serde(with = "wire::outcome")]
     pub expected: Outcome,
     /// The outcome of the run.
-    #[serde(with = "wire::outcome")]
     pub outcome: Outcome,
     /// Whether the run was in a freshly written checkout.
     #[serde(rename = "clean")]

@@ -4,7 +4,7 @@ use crate::failure::Failure;
 use crate::kept::KeptHunt;
 use crate::narrowing::Narrowing;
 use crate::positions::Positions;
-use crate::story::{ending, outcome_of};
+use crate::story::ending;
 use crate::{estimate, saved};
 use idd_base::outcome::Observation;
 use idd_base::plural::count;
@@ -151,7 +151,7 @@ impl HuntObserver {
         let bad = plan.and_then(|plan| plan.bad.parse().ok());
         self.know(&revisions.collect::<Vec<_>>(), bad);
         self.open = if state.is_running { probes.alive().cloned().collect() } else { Vec::new() };
-        let outcomes = verdicts.iter().filter_map(|verdict| Some((verdict.revision, outcome_of(&verdict.word)?)));
+        let outcomes = verdicts.iter().filter_map(|verdict| Some((verdict.revision, verdict.word.parse().ok()?)));
         let narrowing = Narrowing::of(outcomes, &self.positions.history);
         let known = RevisionFacts { find, verdicts, narrowing, running };
         let commit = |id: CommitId| Some(Commit::from(&self.positions.history.find(id)?));
@@ -270,7 +270,7 @@ impl HuntObserver {
             places.push(CoursePlace::Tested(TestedCommit {
                 commit: Commit::from(&revisions.revision(row)),
                 position: self.positions.name(id).unwrap_or_default(),
-                outcome: known.get(&id).and_then(|verdict| outcome_of(&verdict.word)),
+                outcome: known.get(&id).and_then(|verdict| verdict.word.parse().ok()),
                 verdict,
                 is_end: [narrowing.pass, narrowing.fail].contains(&Some(id)),
             }));

@@ -14,18 +14,19 @@ use crate::plan::{Adjustments, Plan};
 use crate::positions::Positions;
 use crate::precheck::Checking;
 use crate::runner::{Runner, RunnerStart};
-use crate::saved::{AskedGoal, KeptCommit, Saved};
+use crate::saved::{KeptCommit, Saved};
 use crate::talk::Talk;
 use crate::tally::HuntLimits;
 use crate::varying_line::UnlikeLines;
 use crate::{bisect, hints, hold, kept, mend, remote, sandboxes, saved, suite};
+use idd_base::goal::{HuntGoal, HuntStage};
 use idd_base::outcome::{Observation, Signature, TimeLimits};
 use idd_base::plural::count;
 use idd_base::revision::{CommitId, TreeId};
 use idd_change::trees::Trees;
 use idd_hunt::drive::{Engine, drive};
 use idd_hunt::event::Phase;
-use idd_hunt::finding::{Conclusion, Finding, HuntStage};
+use idd_hunt::finding::{Conclusion, Finding};
 use idd_hunt::history::History;
 use idd_hunt::probe::Probe;
 use idd_hunt::{Again, EngineState, Halt, HuntWishes};
@@ -88,7 +89,7 @@ pub fn run(task: Task<'_>, user: &Repository) -> Result<Report, Failure> {
     if let Some(said) = hints::files::not_tested(hunt.plan, location) {
         hunt.runner.talk.say(&Terminal.line(&Untrusted::from(said)));
     }
-    hunt.runner.append(&AskedGoal { until, reduction }.record())?;
+    hunt.runner.append(&Record::Asked(HuntGoal { until, reduction }))?;
     let result = hunt.run_in_spite_of_damage();
     let result = result.and_then(|mut report| {
         let after = UserState::read(location).with_work_tree(location);

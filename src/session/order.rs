@@ -4,10 +4,10 @@
 //! start the same hunt again: its field names and variants are a file format.
 
 use crate::share::{Flaky, Share, Threshold, default_confidence};
+pub use idd_base::goal::{Bound, HuntStage as Until};
 use idd_base::sought::Sought;
 pub use idd_change::Level;
 pub use idd_hunt::HistoryWalk;
-pub use idd_hunt::finding::HuntStage as Until;
 use idd_trace::instrument::java::sites::RecordedContent;
 use idd_trace::slice::Kinds;
 use idd_world::process::shell;
@@ -471,15 +471,6 @@ pub struct Holding {
     pub hold: Vec<OsString>,
     /// Whether nothing is held, not even the test script.
     pub no_hold: bool,
-}
-
-/// A time limit.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Bound {
-    /// At most this long.
-    Within(Duration),
-    /// Without a limit.
-    Unlimited,
 }
 
 /// The part of a run that is stored if the whole is too long.

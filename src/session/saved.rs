@@ -2,10 +2,11 @@
 
 use crate::failure::Failure;
 use crate::kept::KeptHunt;
-use crate::order::HuntOrder;
+use crate::order::{HistoryOrder, HuntOrder};
 use crate::plan::Plan;
 use crate::spent::Spent;
 use crate::{failure, identity, kept, order, tally};
+use idd_base::goal::HuntGoal;
 use idd_base::plural::count;
 use idd_base::remaining::{Pace, RemainingWork};
 use idd_base::revision::CommitId;
@@ -14,8 +15,7 @@ use idd_report::explanation::{Explained, Explanation};
 use idd_report::{Probes, Report, Status, explanation};
 use idd_world::cache::Key;
 use idd_world::journal::{
-    AskedRecord, BoundRecord, ExplanationKind, FileLock, JournalError, JournalSegment, PlanRecord, Record, Replay,
-    SegmentReader, UntilRecord,
+    ExplanationKind, FileLock, JournalError, JournalSegment, PlanRecord, Record, Replay, SegmentReader,
 };
 use idd_world::process::{ProcessGroup, kill_leftover, kill_leftovers_of, this_process};
 use idd_world::repo::locate::Location;
@@ -83,6 +83,12 @@ impl SavedPlan {
             prefix: plan.commands.directory.clone(),
             basis: basis(plan),
         }
+    }
+
+    /// The order with the revisions that it meant when the hunt began.
+    pub fn pinned_order(&self) -> HuntOrder {
+        let history = HistoryOrder { bad: self.bad.clone(), good: self.goods.clone(), ..self.order.history.clone() };
+        HuntOrder { history, ..self.order.clone() }
     }
 
     /// Names of the conditions that have changed since this plan was saved; they can contain bytes from the user.
@@ -321,10 +327,10 @@ pub fn is_unfinished(status: Option<&str>) -> bool {
 /// Kills the remaining processes of a killed run; its sandboxes are removed when new ones are made.
 pub fn end_leftovers(replay: &Replay) {
     for process in &replay.processes {
-        kill_leftovers_of(ProcessGroup { pid: process.pid, start_time: process.start_time });
+        kill_leftovers_of(*process);
     }
     for group in replay.open_intents.iter().flat_map(|intent| &intent.groups) {
-        kill_leftover(ProcessGroup { pid: group.pid, start_time: group.start_time });
+        kill_leftover(*group);
     }
 }
 
@@ -334,51 +340,9 @@ pub fn plan(replay: &Replay) -> Result<SavedPlan, Failure> {
         .map_err(|error| Failure::from_error(&error).with_hint("the hunt was started by another version; hunt again"))
 }
 
-/// The goal of a run of a hunt, and the time limit of the reduction.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct AskedGoal {
-    /// The last stage.
-    pub until: order::Until,
-    /// The time limit of the reduction.
-    pub reduction: Option<order::Bound>,
-}
-
-impl AskedGoal {
-    /// Its record.
-    pub fn record(self) -> Record {
-        let until = match self.until {
-            order::Until::Found => UntilRecord::Found,
-            order::Until::Commit => UntilRecord::Commit,
-            order::Until::Change => UntilRecord::Change,
-            order::Until::Fix => UntilRecord::Fix,
-        };
-        let reduction = self.reduction.map(|bound| match bound {
-            order::Bound::Within(duration) => BoundRecord::Within(duration),
-            order::Bound::Unlimited => BoundRecord::Unlimited,
-        });
-        Record::Asked(AskedRecord { until, reduction })
-    }
-
-    /// The goal in a record; `None` for other records.
-    fn read(record: &Record) -> Option<Self> {
-        let Record::Asked(AskedRecord { until, reduction }) = record else { return None };
-        let until = match until {
-            UntilRecord::Found => order::Until::Found,
-            UntilRecord::Commit => order::Until::Commit,
-            UntilRecord::Change => order::Until::Change,
-            UntilRecord::Fix => order::Until::Fix,
-        };
-        let reduction = reduction.map(|bound| match bound {
-            BoundRecord::Within(duration) => order::Bound::Within(duration),
-            BoundRecord::Unlimited => order::Bound::Unlimited,
-        });
-        Some(Self { until, reduction })
-    }
-}
-
 /// The goal of the last run of a hunt; `None` if it was not recorded.
-pub fn asked(location: &Location, id: &str) -> Result<Option<AskedGoal>, Failure> {
-    last(location, id, AskedGoal::read)
+pub fn asked(location: &Location, id: &str) -> Result<Option<HuntGoal>, Failure> {
+    last(location, id, |record| if let Record::Asked(goal) = record { Some(*goal) } else { None })
 }
 
 /// The value of the last record for which `read` returns one.

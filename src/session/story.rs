@@ -2,18 +2,17 @@
 
 use crate::failure::Failure;
 use crate::{certificate, saved};
-use idd_base::outcome::{Ending, Observation, Outcome, Reason, Stage, TimeLimits};
+use idd_base::outcome::{Ending, Observation, Outcome, Stage};
 use idd_base::revision::{CommitId, Revision, TreeId};
 use idd_report::explanation::{Explained, Explanation};
 use idd_report::story::{FilePart, ProbeRun, ReductionStory, RevisionVerdict, Story, UsedAnswer};
 use idd_report::{Commit, Report, Untrusted, lineage, story};
-use idd_world::cache::{Key, Observations, Want};
+use idd_world::cache::{Key, Observations};
 use idd_world::journal::{AnswerRecord, Record};
 use idd_world::repo::locate::Location;
 use idd_world::repo::store::{HeldFiles, TreeStore};
 use idd_world::repo::{Repository, graph, private, source};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
-use std::time::Duration;
 
 /// The maximum number of tested revisions in the picture, those nearest to the first bad one.
 const MAX_REVISIONS: usize = 600;
@@ -93,7 +92,7 @@ impl Journal {
             }
             Record::Tested { revision, outcome, is_repaired } => {
                 self.verdicts.retain(|(known, ..)| *known != revision);
-                self.verdicts.extend(outcome_of(&outcome).map(|outcome| (revision, outcome, is_repaired)));
+                self.verdicts.extend(outcome.parse().map(|outcome| (revision, outcome, is_repaired)));
             }
             Record::Answer(answer) => {
                 self.has_answers = true;
@@ -131,19 +130,14 @@ impl Journal {
                     earlier = Observations::open(&location.idd_directory()).ok().map(|(observations, _)| observations);
                 }
                 // With any limit: it is the answer that the hunt used.
-                let want = Want { clean: false, limits: TimeLimits::both(Duration::ZERO) };
                 let found = earlier.as_mut().zip(key.parse::<Key>().ok());
-                let found = found.and_then(|(earlier, key)| {
-                    earlier
-                        .lookup(&key, want)
-                        .or_else(|| earlier.lookup(&key, Want { limits: TimeLimits::both(Duration::MAX), ..want }))
-                });
+                let found = found.and_then(|(earlier, key)| earlier.lookup_any(&key));
                 seen = found.map(|observation| self::seen(&observation, &mut self.outputs));
             }
             answers.push(UsedAnswer {
                 phase: phase.into(),
                 commit: revision,
-                outcome: outcome_of(&outcome),
+                outcome: outcome.parse().ok(),
                 is_known,
                 seen,
             });
@@ -196,12 +190,6 @@ fn seen(observation: &Observation, outputs: &mut StoryOutputs) -> ProbeRun {
         is_clean: observation.is_clean,
         output: outputs.keep(&observation.output),
     }
-}
-
-/// The outcome that the journal has as this word.
-pub fn outcome_of(word: &str) -> Option<Outcome> {
-    let all = Reason::ALL.into_iter().map(Outcome::Unresolved).chain([Outcome::Pass, Outcome::Fail]);
-    all.into_iter().find(|outcome| outcome.to_string() == word)
 }
 
 /// The revisions of the picture. Empty if the history cannot be read.
@@ -329,13 +317,5 @@ mod tests {
         let cut = shortened(&long);
         assert!(cut.starts_with("begin") && cut.ends_with("end") && cut.contains("bytes left out here"), "{cut}");
         assert!(cut.len() < 4200);
-    }
-
-    #[test]
-    fn every_outcome_is_known_by_its_word() {
-        for outcome in Reason::ALL.into_iter().map(Outcome::Unresolved).chain([Outcome::Pass, Outcome::Fail]) {
-            assert_eq!(outcome_of(&outcome.to_string()), Some(outcome));
-        }
-        assert_eq!(outcome_of("passed"), None);
     }
 }

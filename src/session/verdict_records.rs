@@ -110,9 +110,7 @@ impl JournalVerdict {
                 let outcome = match outcome.as_str() {
                     "pass" => Outcome::Pass,
                     "fail" => Outcome::Fail,
-                    word => Outcome::Unresolved(
-                        Reason::ALL.into_iter().find(|reason| reason.word() == word).unwrap_or(Reason::Skip),
-                    ),
+                    word => format!("unresolved({word})").parse().unwrap_or(Outcome::Unresolved(Reason::Skip)),
                 };
                 all.push(Self { tree, revision, outcome, why, is_of_build: by_build, is_named });
             }

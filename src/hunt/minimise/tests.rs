@@ -1,9 +1,10 @@
 use super::*;
 use crate::drive::{Engine, drive};
-use crate::finding::{Finding, HuntStage};
+use crate::finding::Finding;
 use crate::history::History;
 use crate::testing::{Files, MemoryTrees, Oracle};
 use crate::{EngineState, HuntWishes, testing};
+use idd_base::goal::HuntStage;
 use idd_base::outcome::Reason;
 use idd_base::revision::Revision;
 use idd_change::Level;

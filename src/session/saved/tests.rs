@@ -65,7 +65,7 @@ fn an_ended_hunt_goes_on_if_it_is_asked_to_or_if_more_is_wanted_than_it_was_aske
         world.plan(order)
     };
     let mut saved = open(&with(Until::Change), world.location(), None, false).unwrap();
-    saved.segment.append(&AskedGoal { until: Until::Change, reduction: None }.record()).unwrap();
+    saved.segment.append(&Record::Asked(HuntGoal { until: Until::Change, reduction: None })).unwrap();
     saved.segment.append(&Record::Ended { status: "found".to_owned() }).unwrap();
     let id = saved.id.clone();
     drop(saved);
@@ -147,8 +147,8 @@ fn the_goal_and_the_limit_of_a_run_are_read_as_they_were_written_and_the_last_co
     assert_eq!(asked(world.location(), &saved.id).unwrap(), None);
     for until in [Until::Commit, Until::Change, Until::Fix] {
         for reduction in [None, Some(Bound::Unlimited), Some(Bound::Within(Duration::from_millis(1500)))] {
-            let goal = AskedGoal { until, reduction };
-            saved.segment.append(&goal.record()).unwrap();
+            let goal = HuntGoal { until, reduction };
+            saved.segment.append(&Record::Asked(goal)).unwrap();
             assert_eq!(asked(world.location(), &saved.id).unwrap(), Some(goal));
         }
     }

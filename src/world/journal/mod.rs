@@ -22,10 +22,8 @@ use std::{fs, io};
 pub use line::DamageKind;
 pub use lock::FileLock;
 pub use read::{Damage, ReadSegment, RecordLocation, SegmentReader, read, read_at};
-pub use record::{
-    AboutRecord, AnswerRecord, AskedRecord, BoundRecord, FORMAT_VERSION, PlanRecord, Record, UntilRecord,
-};
-pub use replay::{OpenIntent, RecordedProcessGroup, Replay};
+pub use record::{AboutRecord, AnswerRecord, FORMAT_VERSION, PlanRecord, Record};
+pub use replay::{OpenIntent, Replay};
 pub use segment::{CutTail, JournalSegment};
 use thiserror::Error;
 

@@ -1,13 +1,13 @@
-//! The records of a segment, one in each line. These types are the format; working types convert into them and back.
+//! The records of a segment, one in each line. These types are the format, with those of `idd_base` in them.
 
 use idd_base::remaining::RemainingWork;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use serde::de::Error as _;
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde::{Deserialize, Serialize};
 
-use idd_base::outcome::{Ending, Observation, Reason, Stage};
+use idd_base::goal::HuntGoal;
+use idd_base::outcome::Observation;
 use idd_base::revision::{CommitId, TreeId};
 
 use super::path_text;
@@ -69,7 +69,6 @@ pub enum Record {
         #[serde(skip_serializing_if = "Option::is_none")]
         toolset: Option<String>,
         /// The observation.
-        #[serde(with = "ObservationRecord")]
         observation: Observation,
     },
     /// The search used the answer of the probe.
@@ -88,7 +87,7 @@ pub enum Record {
         paths: Vec<String>,
     },
     /// The goal of this run of the program.
-    Asked(AskedRecord),
+    Asked(HuntGoal),
     /// The remaining work, and the number of jobs.
     Ahead(RemainingWork, usize),
     /// The time spent so far, in all runs of the program together.
@@ -224,97 +223,13 @@ impl PlanRecord {
     }
 }
 
-/// The goal of a run of the program, and the time limit of reductions.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub struct AskedRecord {
-    /// The last stage.
-    pub until: UntilRecord,
-    /// The time limit of reductions; `None` if none was given.
-    pub reduction: Option<BoundRecord>,
-}
-
-/// The last stage of a hunt. The aliases are the words of format 1.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-#[expect(missing_docs, reason = "the variants are the words of the option `--until`")]
-pub enum UntilRecord {
-    Found,
-    #[serde(alias = "Commit")]
-    Commit,
-    #[serde(alias = "Change")]
-    Change,
-    #[serde(alias = "Fix")]
-    Fix,
-}
-
-/// A time limit. The aliases are the words of format 1.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum BoundRecord {
-    /// At most this long.
-    #[serde(alias = "Within")]
-    Within(Duration),
-    /// Without a limit.
-    #[serde(alias = "Unlimited")]
-    Unlimited,
-}
-
-/// The stored form of an [`Observation`]; nothing is lost in either direction.
-#[derive(Serialize, Deserialize)]
-#[serde(remote = "Observation")]
-struct ObservationRecord {
-    #[serde(with = "StageRecord")]
-    stage: Stage,
-    #[serde(with = "EndingRecord")]
-    ending: Ending,
-    duration: Duration,
-    limit: Duration,
-    output: String,
-    #[serde(default, skip_serializing_if = "String::is_empty")]
-    reported: String,
-    is_clean: bool,
-    is_tampered: bool,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    place: Option<String>,
-}
-
-/// The stored form of a [`Stage`].
-#[derive(Serialize, Deserialize)]
-#[serde(remote = "Stage", rename_all = "snake_case")]
-enum StageRecord {
-    Fetch,
-    Precheck,
-    Build,
-    Test,
-}
-
-/// The stored form of an [`Ending`].
-#[derive(Serialize, Deserialize)]
-#[serde(remote = "Ending", rename_all = "snake_case")]
-enum EndingRecord {
-    Exit(i32),
-    Signal(i32),
-    Timeout,
-    NotRun(#[serde(serialize_with = "write_reason", deserialize_with = "read_reason")] Reason),
-}
-
-/// Stores a reason as its stable word.
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
-fn write_reason<S: Serializer>(reason: &Reason, serializer: S) -> Result<S::Ok, S::Error> {
-    serializer.serialize_str(reason.word())
-}
-
-fn read_reason<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Reason, D::Error> {
-    let word = String::deserialize(deserializer)?;
-    let reason = Reason::ALL.into_iter().find(|reason| reason.word() == word);
-    reason.ok_or_else(|| D::Error::custom(format!("not a reason: `{word}`")))
-}
-
 #[cfg(test)]
 pub(super) mod tests {
     use std::ffi::OsString;
     use std::os::unix::ffi::OsStringExt as _;
 
+    use idd_base::goal::{Bound, HuntStage};
+    use idd_base::outcome::{Ending, Reason, Stage};
     use proptest::prelude::*;
 
     use super::*;
@@ -374,7 +289,7 @@ pub(super) mod tests {
                 Record::Ahead(RemainingWork::Galloping { distance, n_revisions }, n_jobs)
             }),
             any::<Duration>().prop_map(|bound| {
-                Record::Asked(AskedRecord { until: UntilRecord::Change, reduction: Some(BoundRecord::Within(bound)) })
+                Record::Asked(HuntGoal { until: HuntStage::Change, reduction: Some(Bound::Within(bound)) })
             }),
             any::<(u64, Vec<String>, Duration)>().prop_map(|(sequence, counts, elapsed)| Record::Ran {
                 sequence,
@@ -422,7 +337,7 @@ pub(super) mod tests {
         insta::assert_snapshot!(serde_json::to_string(&plan).unwrap(), @r#"{"plan":{"version":2,"plan":{"test":"make"},"digest":"d","started_at_unix":9}}"#);
         insta::assert_snapshot!(serde_json::to_string(&Record::Voided).unwrap(), @r#""voided""#);
         insta::assert_snapshot!(serde_json::to_string(&Record::VoidedAll).unwrap(), @r#""voided_all""#);
-        let asked = AskedRecord { until: UntilRecord::Fix, reduction: Some(BoundRecord::Unlimited) };
+        let asked = HuntGoal { until: HuntStage::Fix, reduction: Some(Bound::Unlimited) };
         insta::assert_snapshot!(serde_json::to_string(&Record::Asked(asked)).unwrap(), @r#"{"asked":{"until":"fix","reduction":"unlimited"}}"#);
         let environment = Record::Environment { paths: vec!["6162".to_owned()] };
         insta::assert_snapshot!(serde_json::to_string(&environment).unwrap(), @r#"{"environment":{"paths":["6162"]}}"#);
@@ -443,6 +358,6 @@ pub(super) mod tests {
     #[test]
     fn an_unknown_reason_is_refused() {
         let mut stored = serde_json::Deserializer::from_str(r#"{"not_run":"bored"}"#);
-        assert!(EndingRecord::deserialize(&mut stored).is_err());
+        assert!(Ending::deserialize(&mut stored).is_err());
     }
 }

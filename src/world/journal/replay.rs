@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use crate::process::ProcessGroup;
 use idd_base::outcome::Observation;
 
 use super::JournalError;
@@ -16,7 +17,7 @@ pub struct Replay {
     /// The plan of the hunt.
     pub plan: PlanRecord,
     /// The processes that wrote the segment, in order; see [`Record::Process`].
-    pub processes: Vec<RecordedProcessGroup>,
+    pub processes: Vec<ProcessGroup>,
     /// Probes without an observation, ordered by number.
     pub open_intents: Vec<OpenIntent>,
     /// The probes whose answers the search used, in that order.
@@ -57,16 +58,7 @@ pub struct OpenIntent {
     /// Whether it was to run in a freshly written worktree.
     pub clean: bool,
     /// The process groups that it started, which can still be alive.
-    pub groups: Vec<RecordedProcessGroup>,
-}
-
-/// A process, or the group that it leads. A process with the same number but another start time is a different one.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct RecordedProcessGroup {
-    /// Its number.
-    pub pid: i32,
-    /// Its start time, in the clock of the system's process table.
-    pub start_time: u64,
+    pub groups: Vec<ProcessGroup>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -99,13 +91,13 @@ impl Replay {
         }
         self.status = None;
         match record {
-            Record::Process { pid, start_time } => self.processes.push(RecordedProcessGroup { pid, start_time }),
+            Record::Process { pid, start_time } => self.processes.push(ProcessGroup { pid, start_time }),
             Record::Intent { sequence, key, worktree, clean, .. } => {
                 open.insert(sequence, OpenIntent { sequence, key, worktree, clean, groups: Vec::new() });
             }
             Record::Started { sequence, pid, start_time } => {
                 if let Some(intent) = open.get_mut(&sequence) {
-                    intent.groups.push(RecordedProcessGroup { pid, start_time });
+                    intent.groups.push(ProcessGroup { pid, start_time });
                 }
             }
             Record::Observed { sequence, key, nth, toolset, observation, .. } => {
@@ -226,12 +218,11 @@ mod tests {
             Record::Started { sequence: 0, pid: 12, start_time: 102 },
             Record::Consumed { sequence: 1 },
         ]);
-        let groups =
-            vec![RecordedProcessGroup { pid: 10, start_time: 100 }, RecordedProcessGroup { pid: 12, start_time: 102 }];
+        let groups = vec![ProcessGroup { pid: 10, start_time: 100 }, ProcessGroup { pid: 12, start_time: 102 }];
         let expected =
             OpenIntent { sequence: 0, key: "k0".to_owned(), worktree: PathBuf::from("/w"), clean: true, groups };
         assert_eq!(replay.open_intents, [expected]);
-        assert_eq!(replay.processes, [RecordedProcessGroup { pid: 9, start_time: 99 }]);
+        assert_eq!(replay.processes, [ProcessGroup { pid: 9, start_time: 99 }]);
         assert_eq!(replay.consumed, [1]);
         assert_eq!(replay.next_sequence, 2);
         assert_eq!(replay.status, None);
