@@ -25,12 +25,7 @@ pub async fn hunt(hunter: Hunter<'_>) -> Result<(), Halt> {
 /// Reduces the difference between the one good revision and the bad one of the order, without a search.
 pub async fn minimize(hunter: Hunter<'_>) -> Result<(), Halt> {
     hunter.expect_noise();
-    let newer = hunter.as_tested(hunter.order.bad).await?;
-    match newer.outcome {
-        Outcome::Fail => {}
-        Outcome::Pass => return Err(Halt::Concluded(Conclusion::BadPasses)),
-        Outcome::Unresolved(_) => return Err(Halt::Concluded(Conclusion::NothingTestable)),
-    }
+    let newer = hunter.failing_bad().await?;
     let good = hunter.order.goods[0];
     let older = hunter.as_tested(good).await?;
     match older.outcome {

@@ -21,12 +21,7 @@ impl Hunter<'_> {
     /// revision whose outcome is not the original failure.
     pub(super) async fn linear(&self) -> Result<TreePair, Halt> {
         let line = self.history.first_parents(self.order.bad);
-        let mut previous = self.as_tested(self.order.bad).await?;
-        match previous.outcome {
-            Outcome::Fail => {}
-            Outcome::Pass => return Err(Halt::Concluded(Conclusion::BadPasses)),
-            Outcome::Unresolved(_) => return Err(Halt::Concluded(Conclusion::NothingTestable)),
-        }
+        let mut previous = self.failing_bad().await?;
         let mut patch: Option<(TreeId, TreeId, usize)> = None;
         for (steps, revision) in line.iter().copied().enumerate().skip(1) {
             self.tell(Event::Galloping { distance: steps, next: revision });

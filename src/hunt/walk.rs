@@ -31,16 +31,21 @@ pub struct Bracket {
 const MAX_FAILURES: usize = 2;
 
 impl Hunter<'_> {
+    /// The bad revision as it was tested. Ends the hunt if it does not fail.
+    pub(super) async fn failing_bad(&self) -> Result<TestedRevision, Halt> {
+        let bad = self.as_tested(self.order.bad).await?;
+        match bad.outcome {
+            Outcome::Fail => Ok(bad),
+            Outcome::Pass => Err(Halt::Concluded(Conclusion::BadPasses)),
+            Outcome::Unresolved(_) => Err(Halt::Concluded(Conclusion::NothingTestable)),
+        }
+    }
+
     /// Finds a line from the bad revision to a passing one.
     ///
     /// Ends the hunt if a revision given as good fails, or if nothing passes.
     pub(super) async fn bracket(&self) -> Result<Bracket, Halt> {
-        let bad = self.as_tested(self.order.bad).await?;
-        match bad.outcome {
-            Outcome::Fail => {}
-            Outcome::Pass => return Err(Halt::Concluded(Conclusion::BadPasses)),
-            Outcome::Unresolved(_) => return Err(Halt::Concluded(Conclusion::NothingTestable)),
-        }
+        let bad = self.failing_bad().await?;
         let mut best: Option<Bracket> = None;
         for good in &self.order.goods {
             if let Some(bracket) = self.bracket_from(*good, bad).await?
