@@ -86,6 +86,9 @@ pub use crate::status::Status;
 /// The name of this form. Fields may be added under the same name; no field is removed or changes its meaning.
 pub const SCHEMA: &str = "git-idd/2";
 
+/// The held paths that are named in a report for people.
+const MAX_HELD: usize = 8;
+
 /// The result of a run of the program.
 ///
 /// Every field is always present in JSON, `null` if unknown. `schema` and `exit` are added there.
@@ -159,6 +162,12 @@ pub struct Report {
 }
 
 impl Report {
+    /// The held paths that a person is told, and how many others there are: `--hold` can name a large directory.
+    pub fn shown_held(&self) -> (&[HeldPath], usize) {
+        let n_shown = self.held.len().min(MAX_HELD);
+        (&self.held[..n_shown], self.held.len() - n_shown)
+    }
+
     /// The revert to apply, if the user wants one: of those that apply, the one with the best result.
     pub fn revert(&self) -> Option<&ReportedFix> {
         let applies = self.reverts.iter().filter(|revert| !revert.patch.is_empty());

@@ -75,6 +75,25 @@ fn the_environment_is_the_smallest_set_of_files_with_which_the_test_fails_as_it_
 }
 
 #[test]
+fn a_directory_that_git_does_not_ignore_is_whole_although_it_ignores_files_in_it() {
+    let fixture = Fixture::of(HISTORY);
+    // As `python3 -m venv` makes it, with `*.pyc` in `.gitignore`.
+    fixture.sh(
+        "mkdir -p env/bin env/lib/deep; seq 700 | while read n; do echo $n > env/lib/$n; done; echo 1 > env/lib/deep/wanted
+         echo > env/lib/deep/x.made; ln -s lib env/lib64; ln -s /bin/sh env/bin/shell",
+    );
+    let test = "want=$(env/bin/shell -c 'cat env/lib64/deep/wanted') && [ $(cat value) = \"$want\" ] || { echo wrong; exit 1; }";
+    let held = |report: Report| report.held.into_iter().map(|held| held.path).collect::<Vec<_>>();
+    let found = report(&fixture, true, &[test]);
+    assert_eq!(found.first_bad.as_ref().unwrap().commit.subject, "change 4".into());
+    assert_eq!(held(found), [idd_report::Untrusted::from("env")]);
+    // A limit where directories are copied: of the copy, the ignored files stay for the next run, in place of all.
+    assert_eq!(report(&fixture, false, &["--no-cache", test]).status, Status::NotReproducible);
+    fixture.sh("rm env/lib/deep/x.made");
+    assert_eq!(report(&fixture, false, &["--no-cache", test]).status, Status::Found);
+}
+
+#[test]
 fn what_the_first_run_uses_is_the_environment_and_costs_no_further_run() {
     let fixture = Fixture::of(HISTORY);
     fixture.sh("mkdir new; echo 1 > new/want; echo 1 > c; echo old > a.made");

@@ -228,7 +228,9 @@ impl TextScreen<'_> {
             rows.extend(self.labelled("repairs:", &format!("{} made testable", count(n_repaired, "revision"))));
         }
         if !report.held.is_empty() && text::is_found(report.status) {
-            let held: Vec<String> = report.held.iter().map(|held| Terminal.line(&held.path)).collect();
+            let (shown, n_more) = report.shown_held();
+            let mut held: Vec<String> = shown.iter().map(|held| Terminal.line(&held.path)).collect();
+            held.extend((n_more > 0).then(|| format!("{n_more} more")));
             rows.push(format!("{:<LABEL$} {}, as now, in every revision", "held:", held.join(", ")));
         }
         rows.extend(self.fix().into_iter().flat_map(|fix| self.labelled("fix:", &fix)));

@@ -182,7 +182,7 @@ fn changed(plan: &Plan, location: &Location) -> Option<String> {
 }
 
 /// The script of the test as it is written in the command, and its text.
-fn script(plan: &Plan, location: &Location) -> Option<(String, String)> {
+pub fn script(plan: &Plan, location: &Location) -> Option<(String, String)> {
     let script = hold::script(&plan.order.command)?;
     let place = match hold::inside(&script, location) {
         Some(path) => location.top.as_ref()?.join(OsStr::from_bytes(&path)),

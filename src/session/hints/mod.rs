@@ -16,7 +16,6 @@ use crate::plan::Plan;
 use idd_base::outcome::Observation;
 use idd_base::revision::CommitId;
 use idd_hunt::finding::Conclusion;
-use idd_world::files::OnDisk;
 use idd_world::place::untracked::UntrackedPath;
 use idd_world::process::shell;
 use idd_world::repo::locate::Location;
@@ -78,9 +77,8 @@ pub fn of(scene: &HintScene<'_>, conclusion: Conclusion) -> Vec<String> {
 
 /// The hint about a script of the command that asks its user.
 fn question(scene: &HintScene<'_>) -> Option<String> {
-    let command = text(&scene.plan.order.command.to_line());
-    let asks = |(path, file): (&Vec<u8>, &OnDisk)| output::question(&text(path), file.bytes(), &command);
-    scene.plan.held.iter().find_map(asks)
+    let (name, content) = files::script(scene.plan, scene.location)?;
+    output::question(&name, &content, &text(&scene.plan.order.command.to_line()))
 }
 
 /// The hint about a bad revision that is older than a good one: perhaps each was given for the other.

@@ -71,12 +71,11 @@ pub fn has_port_taken(seen: &Observation) -> bool {
 /// - `name`: its name.
 /// - `content`: its text.
 /// - `command`: the test command.
-pub fn question(name: &str, content: &[u8], command: &str) -> Option<String> {
+pub fn question(name: &str, content: &str, command: &str) -> Option<String> {
     static ASKING: LazyLock<Regex> = LazyLock::new(|| {
         Regex::new(r"(?m)^(?:[^#\n]*\bread\s+(?:-\w+\s+)*-\w*p\b|(?:[^#\n]*[^.\w#\n])?input\().*$").expect("a constant")
     });
-    let content = String::from_utf8_lossy(content);
-    let line = ASKING.find(&content)?.as_str().trim();
+    let line = ASKING.find(content)?.as_str().trim();
     Some(format!(
         "`{name}` may ask a question (`{line}`), but the standard input of a test is empty, and it has no terminal. A file with \
          the answers can be given: `git idd {}`.",
@@ -114,7 +113,7 @@ mod tests {
 
     #[test]
     fn a_script_that_asks_its_user_is_told_apart() {
-        let of = |content: &str| question("ask.sh", content.as_bytes(), "bash ./ask.sh");
+        let of = |content: &str| question("ask.sh", content, "bash ./ask.sh");
         assert!(
             of("cd x\nread -p \"continue? \" a; [ \"$a\" = y ]\n")
                 .unwrap()

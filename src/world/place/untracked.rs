@@ -116,13 +116,17 @@ pub fn untracked(
     let mut found = Untracked::default();
     let Some(top) = &location.top else { return found };
     let mut n_bytes = 0;
+    // A directory is whole, with what git ignores in it.
+    let mut listed = HashSet::new();
     for is_ignored in [false, true] {
         for path in locate::untracked(location, is_ignored, environment) {
             let name = path.strip_suffix(b"/").unwrap_or(&path);
             let (relative, source) = (PathBuf::from(OsStr::from_bytes(name)), top.join(OsStr::from_bytes(name)));
-            if is_known(name) || is_written_by_this_process(&source) {
+            let is_listed = relative.ancestors().any(|above| listed.contains(above));
+            if is_listed || is_known(name) || is_written_by_this_process(&source) {
                 continue;
             }
+            listed.insert(relative.clone());
             let size = size(&source);
             let shown = || ShownPath {
                 path: relative.clone(),
