@@ -241,7 +241,7 @@ pub fn output(bytes: &[u8]) {
         duration,
         limit,
         output: text.clone().into_owned(),
-        reported: junit::cases(&text).unwrap_or_default().iter().filter_map(junit::TestCase::line).collect(),
+        reported: junit::cases(&text).unwrap_or_default().iter().filter_map(junit::TestCase::lines).collect(),
         is_clean: true,
         is_tampered: false,
         place: None,

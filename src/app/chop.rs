@@ -1,6 +1,7 @@
 //! `git idd chop`: runs the driver and prints the chop.
 
 use crate::console::CommandScene;
+use crate::progress::Volume;
 use crate::slice::share;
 use crate::trace::json_line;
 use idd_base::plural::count;
@@ -11,8 +12,8 @@ use idd_session::failure::Failure;
 use idd_session::order::ChopOrder;
 use std::fmt::Write as _;
 
-/// The number of printed lines of a chop, and of its constants.
-const N_SHOWN: usize = 40;
+/// The number of printed lines of a chop, and of its constants, unless all are wanted.
+const N_SHOWN: usize = 10;
 
 /// The longest printed value.
 const VALUE: usize = 60;
@@ -21,7 +22,11 @@ const VALUE: usize = 60;
 pub fn run(order: &ChopOrder, scene: CommandScene<'_>) -> Result<Vec<u8>, Failure> {
     let CommandScene { location, context, console } = scene;
     let chop = idd_session::chop::run(order, location, context, &mut console.progress())?;
-    Ok(if console.is_json { json_line(&Explanation::Chop(chop)) } else { text(&chop).into_bytes() })
+    Ok(if console.is_json {
+        json_line(&Explanation::Chop(chop))
+    } else {
+        text(&chop, console.volume == Volume::Verbose).into_bytes()
+    })
 }
 
 fn safe(text: &Untrusted) -> String {
@@ -38,8 +43,8 @@ fn cut(text: &Untrusted) -> String {
 }
 
 /// Lines by rank: place, number of steps, source, values.
-fn ranked(lines: &[ChopLine], n_passing: u32, text: &mut String) {
-    for line in lines.iter().take(N_SHOWN) {
+fn ranked(lines: &[ChopLine], n_passing: u32, n_shown: usize, text: &mut String) {
+    for line in lines.iter().take(n_shown) {
         let mark = if line.is_changed { "*" } else { " " };
         let place = format!("{}:{}", safe(&line.file), line.line);
         let source = line.source.as_ref().map_or_else(|| "?".to_owned(), safe);
@@ -51,8 +56,8 @@ fn ranked(lines: &[ChopLine], n_passing: u32, text: &mut String) {
             writeln!(text, "      #{}: {}", line.last, values.join(", ")).expect("a string takes all");
         }
     }
-    if let Some(n_more @ 1..) = lines.len().checked_sub(N_SHOWN) {
-        writeln!(text, "  ... {}; `--json` prints all", count(n_more, "more line")).expect("a string takes all");
+    if let Some(n_more @ 1..) = lines.len().checked_sub(n_shown) {
+        writeln!(text, "  and {}; `-v` prints all", count(n_more, "more line")).expect("a string takes all");
     }
 }
 
@@ -65,7 +70,10 @@ fn reduced(file: &ReducedInput) -> String {
 }
 
 /// The chop for people.
-pub fn text(chop: &Chop) -> String {
+///
+/// - `is_whole`: whether all lines are printed.
+pub fn text(chop: &Chop, is_whole: bool) -> String {
+    let n_shown = if is_whole { usize::MAX } else { N_SHOWN };
     let mut text = String::new();
     let mut line = |line: String| writeln!(text, "{line}").expect("a string takes all");
     line(format!("failure:  {} (the test ended with {})", safe(&chop.failure), safe(&chop.ending)));
@@ -91,18 +99,18 @@ pub fn text(chop: &Chop) -> String {
     let n_passing = if chop.tells_apart() { chop.n_passing } else { 0 };
     if !chop.lines.is_empty() {
         line(match n_passing {
-            0 => "\nThe chop, the nearest to the failure first:".to_owned(),
+            0 => "\nThe chop, the most suspicious first:".to_owned(),
             n => format!(
                 "\nThe chop, ranked by how many of {} with similar inputs ran a line (in brackets: fewer is more suspicious), \
                  then by the distance to the failure:",
                 count(n as usize, "passing run")
             ),
         });
-        ranked(&chop.lines, n_passing, &mut text);
+        ranked(&chop.lines, n_passing, n_shown, &mut text);
     }
     if !chop.constant_lines.is_empty() {
         text.push_str("\nThe failure also depends on these statements, which depend on no input:\n");
-        ranked(&chop.constant_lines, 0, &mut text);
+        ranked(&chop.constant_lines, 0, n_shown, &mut text);
     }
     for remark in &chop.remarks {
         writeln!(text, "\n{}", safe(remark)).expect("a string takes all");

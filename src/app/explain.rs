@@ -124,7 +124,7 @@ fn text(chain: ReportChain, source: &mut dyn FnMut(&Untrusted, u64) -> Option<St
                 let what: Vec<String> = clauses.into_iter().flatten().collect();
                 step((&found.file, found.line), (found.in_change, found.which), &what.join("; "));
             }
-            other => step((&None, None), (false, InstanceChoice::default()), &other.words().unwrap_or_default()),
+            other => step((&None, None), (false, InstanceChoice::default()), &other.words(&safe).unwrap_or_default()),
         }
     }
     let failure = &chain.failure;
@@ -135,8 +135,8 @@ fn text(chain: ReportChain, source: &mut dyn FnMut(&Untrusted, u64) -> Option<St
     for remark in &chain.remarks {
         line(format!("note: {}", safe(remark)));
     }
-    if entries.iter().any(|entry| entry.words().is_some()) {
-        let n_links = entries.iter().filter(|entry| entry.words().is_none()).count();
+    let n_links = entries.iter().filter(|entry| matches!(entry, OutlineLine::Link(_))).count();
+    if n_links < entries.len() {
         line(format!("note: {n_links} of {} are shown; -v shows all", count(chain.links.len(), "link")));
     }
     if is_verbose {

@@ -169,7 +169,7 @@ pub struct InstanceChoice {
     /// The number of this execution, from 1.
     #[serde(default)]
     pub instance: Option<u64>,
-    /// The total number of executions.
+    /// The total number of executions; `None` in a run that does not end.
     #[serde(default)]
     pub of: Option<u64>,
 }
@@ -194,8 +194,10 @@ impl InstanceChoice {
             LoopPart::Condition => "condition".to_owned(),
             LoopPart::Increment => "increment".to_owned(),
         });
-        let instance = self.instance.zip(self.of).filter(|(_, of)| *of > 1);
-        let instance = instance.map(|(nth, of)| format!("{} time of {of}", ordinal(nth)));
+        let instance = self.instance.filter(|_| self.of != Some(1)).map(|nth| {
+            let of = self.of.map(|of| format!(" of {of}")).unwrap_or_default();
+            format!("{} time{of}", ordinal(nth))
+        });
         let words: Vec<String> = part.into_iter().chain(instance).collect();
         (!words.is_empty()).then(|| words.join(", "))
     }

@@ -40,7 +40,7 @@ pub struct Chop {
     /// The chop.
     pub chop: Size,
     /// The lines of the chop, the most suspicious first: changed ones, then those that fewer of the passing runs ran,
-    /// then the nearest to the failure, then those that ran least often.
+    /// then those that do first what the passing version does not do, then the nearest to the failure, then those that ran least often.
     pub lines: Vec<ChopLine>,
     /// The part of the backward slice that depends on no input.
     pub constants: Size,

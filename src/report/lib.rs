@@ -87,7 +87,7 @@ pub use crate::status::Status;
 pub const SCHEMA: &str = "git-idd/2";
 
 /// The held paths that are named in a report for people.
-const MAX_HELD: usize = 8;
+const MAX_HELD: usize = 3;
 
 /// The result of a run of the program.
 ///

@@ -213,7 +213,7 @@ fn why(chain: &ReportChain, page: &mut Document) {
             let what = link.clause(&code) + &finding.unwrap_or_default();
             item(&link.file, link.line, link.which, link.in_change, &what)
         }
-        other => other.words().unwrap_or_default(),
+        other => other.words(&code).unwrap_or_default(),
     });
     let failure = &chain.failure;
     let what = format!("thus {}", Markdown.code(&failure.what));

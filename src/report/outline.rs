@@ -7,11 +7,11 @@ use idd_base::plural::count;
 /// A part of at most so many links is looked for again behind itself.
 const MAX_PERIOD: usize = 12;
 
-/// A chain with more printed links than this is cut down to its turning points.
-const MAX_LINKS: usize = 30;
+/// A chain with more printed links than this is cut down to its turning points, which are as many.
+const MAX_LINKS: usize = 8;
 
-/// Turning points between the first link and the last one.
-const MAX_POINTS: usize = 3;
+/// Links that are named where they hand a value on.
+const MAX_NAMED: usize = 4;
 
 /// A line of an outline.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -25,18 +25,32 @@ pub enum OutlineLine<'l> {
         /// How many times are left out.
         n_times: usize,
     },
+    /// These links hand the value of the one before them on.
+    HandedOn(&'l [ReportLink]),
     /// So many links are left out.
     Left(usize),
 }
 
 impl OutlineLine<'_> {
-    /// What is printed in place of what is left out; `None` for a link.
-    pub fn words(&self) -> Option<String> {
+    /// What is printed in place of what is left out; `None` for a link. `code` writes a name.
+    pub fn words(&self, code: &dyn Fn(&Untrusted) -> String) -> Option<String> {
         match self {
             Self::Link(_) => None,
             Self::Again { n_links: 1, n_times } => Some(format!("... {} like this ...", count(n_times, "more link"))),
             Self::Again { n_links, n_times } => {
                 Some(format!("... these {n_links} links {} ...", count(n_times, "more time")))
+            }
+            Self::HandedOn(links) => {
+                let text = |text: &Option<Untrusted>| text.as_ref().map(code).unwrap_or_default();
+                let name = |link: &ReportLink| {
+                    let line = link.line.unwrap_or_default();
+                    format!("{}:{line}{} ({})", text(&link.file), link.which.behind(), text(&link.variable))
+                };
+                let mut names: Vec<String> = links.iter().map(name).collect();
+                if let Some(n_more @ 1..) = names.len().checked_sub(MAX_NAMED) {
+                    names.splice(1..=n_more, ["...".to_owned()]);
+                }
+                Some(format!("... the same value in {} ...", names.join(", ")))
             }
             Self::Left(n) => Some(format!("... {} ...", count(n, "more link"))),
         }
@@ -47,9 +61,26 @@ impl OutlineLine<'_> {
         match self {
             Self::Link(_) => 0,
             Self::Again { n_links, n_times } => n_links * n_times,
+            Self::HandedOn(links) => links.len(),
             Self::Left(n) => *n,
         }
     }
+}
+
+/// How many links at the beginning hand the value of the first one on unchanged. A statement that does so again is a
+/// repetition.
+fn n_handed_on(links: &[ReportLink]) -> usize {
+    let is_value = |link: &ReportLink| matches!(link.kind, EffectKind::Value | EffectKind::Return) && !link.kept;
+    let value = |link: &ReportLink| (link.value.clone(), link.reference.clone(), link.tested.clone());
+    let is_handed_on = |pair: &&[ReportLink]| {
+        let [before, link] = pair else { return false };
+        is_value(before)
+            && is_value(link)
+            && !link.in_change
+            && value(before) == value(link)
+            && !is_repeated(link, before)
+    };
+    links.windows(2).take_while(is_handed_on).count()
 }
 
 /// The links of a chain with each repetition as its first and its last time. Links repeat if they are the same statements of the same variables, or elements of the same array, with other values.
@@ -60,6 +91,11 @@ pub fn folded(links: &[ReportLink]) -> Vec<OutlineLine<'_>> {
     let mut at = 0;
     while at < links.len() {
         let rest = &links[at..];
+        if let n_handed_on @ 2.. = n_handed_on(rest) {
+            entries.extend([OutlineLine::Link(&rest[0]), OutlineLine::HandedOn(&rest[1..=n_handed_on])]);
+            at += 1 + n_handed_on;
+            continue;
+        }
         let saved = |(period, times): &(usize, usize)| period * times.saturating_sub(2);
         let periods = (1..=MAX_PERIOD.min(rest.len())).map(|period| (period, times(rest, period)));
         let best = periods.rev().max_by_key(saved).filter(|found| saved(found) >= 2);
@@ -77,33 +113,49 @@ pub fn folded(links: &[ReportLink]) -> Vec<OutlineLine<'_>> {
     entries
 }
 
-/// The [folded] links; of more than [`MAX_LINKS`] the first, the last, and between them those where the run takes another way or enters another file.
+/// The [folded] links; of more than [`MAX_LINKS`] the first, the last, and between them the turning points: links of the
+/// change, then those where the run enters another file, then decisions, the nearest to the failure first; then others
+/// from the beginning.
 pub fn outline(links: &[ReportLink]) -> Vec<OutlineLine<'_>> {
     let entries = folded(links);
-    if entries.len() <= MAX_LINKS {
+    let mut points: Vec<(usize, &ReportLink)> = Vec::new();
+    for (at, entry) in entries.iter().enumerate() {
+        if let OutlineLine::Link(link) = entry {
+            points.push((at, link));
+        }
+    }
+    if points.len() <= MAX_LINKS {
         return entries;
     }
-    let last = links.len() - 1;
-    let enters = |at: &usize| *at > 0 && links[*at].file != links[at - 1].file;
-    let decides = |at: &usize| links[*at].kind == EffectKind::Decision;
-    let inner = 1..last;
-    let mut points: Vec<usize> = inner.clone().filter(enters).take(MAX_POINTS - 1).collect();
-    let others = inner.filter(decides).filter(|at| !points.contains(at)).collect::<Vec<_>>();
-    // The decisions nearest to the failure say the most of what it does.
-    let n_others = MAX_POINTS - points.len();
-    points.extend(others.into_iter().rev().take(n_others));
-    points.extend([0, last]);
-    points.sort_unstable();
-    let mut shown = Vec::new();
-    let mut next = 0;
-    for point in points {
-        if point > next {
-            shown.push(OutlineLine::Left(point - next));
+    let last = points.len() - 1;
+    let weight = |nth: usize| {
+        let link = points[nth].1;
+        let rank = match () {
+            () if nth == 0 || nth == last => 0,
+            () if link.in_change => 1,
+            () if link.file != points[nth - 1].1.file => 2,
+            () if link.kind == EffectKind::Decision => 3,
+            () => return (4, nth),
+        };
+        (rank, last - nth)
+    };
+    let mut shown: Vec<usize> = (0..points.len()).collect();
+    shown.sort_by_key(|nth| weight(*nth));
+    let shown: Vec<usize> = shown.into_iter().take(MAX_LINKS).map(|nth| points[nth].0).collect();
+    let (mut outline, mut n_left) = (Vec::new(), 0);
+    for (at, entry) in entries.iter().enumerate() {
+        // What repeats a link, or hands its value on, is shown with it.
+        let is_shown = if entry.n_hidden() > 0 { n_left == 0 } else { shown.contains(&at) };
+        if !is_shown {
+            n_left += entry.n_hidden().max(1);
+            continue;
         }
-        shown.push(OutlineLine::Link(&links[point]));
-        next = point + 1;
+        if n_left > 0 {
+            outline.push(OutlineLine::Left(std::mem::take(&mut n_left)));
+        }
+        outline.push(*entry);
     }
-    shown
+    outline
 }
 
 /// How many times a part of so many links stands at the beginning, one behind the other.
@@ -165,20 +217,30 @@ impl ReportChain {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::chain::InstanceChoice;
     use crate::samples;
     use proptest::prelude::*;
 
     fn links(lines: &[u64]) -> Vec<ReportLink> {
         let sample = samples::chain().links[1].clone();
-        let link =
-            |(n, line): (u32, &u64)| ReportLink { line: Some(*line), step: n, in_change: false, ..sample.clone() };
+        let link = |(n, line): (u32, &u64)| ReportLink {
+            line: Some(*line),
+            step: n,
+            in_change: false,
+            value: n.to_string().into(),
+            ..sample.clone()
+        };
         (0..).zip(lines).map(link).collect()
+    }
+
+    fn text_of(text: &Untrusted) -> String {
+        String::from_utf8_lossy(text.as_bytes()).into_owned()
     }
 
     fn shown(entries: &[OutlineLine]) -> Vec<String> {
         let text = |entry: &OutlineLine| match entry {
             OutlineLine::Link(link) => format!("{}", link.step),
-            other => other.words().unwrap(),
+            other => other.words(&text_of).unwrap(),
         };
         entries.iter().map(text).collect()
     }
@@ -208,10 +270,21 @@ mod tests {
         for link in &mut all[20..] {
             link.file = Some("other.c".into());
         }
-        let expected = ["0", "... 9 more links ...", "10", "... 9 more links ...", "20", "... 19 more links ...", "40"];
+        let expected = ["0", "1", "2", "3", "... 6 more links ...", "10", "... 9 more links ...", "20"];
         let entries = shown(&outline(&all));
-        assert_eq!(entries[..7], expected);
-        assert_eq!(entries[7..], ["... 8 more links ...", "49"]);
+        assert_eq!(entries[..8], expected);
+        assert_eq!(entries[8..], ["... 19 more links ...", "40", "... 8 more links ...", "49"]);
+    }
+
+    #[test]
+    fn links_that_hand_a_value_on_are_one_line() {
+        let mut all = links(&[1, 2, 3, 4, 5]);
+        for (link, variable) in all.iter_mut().zip(["a", "b", "c", "d", "e"]) {
+            (link.kind, link.value, link.variable) = (EffectKind::Value, "7".into(), Some(variable.into()));
+            (link.file, link.which) = (Some("x.c".into()), InstanceChoice::default());
+        }
+        all[4].value = "8".into();
+        assert_eq!(shown(&folded(&all)), ["0", "... the same value in x.c:2 (b), x.c:3 (c), x.c:4 (d) ...", "4"]);
     }
 
     proptest! {
@@ -219,7 +292,7 @@ mod tests {
         fn no_link_is_lost(lines in prop::collection::vec(0_u64..3, 0..60)) {
             let all = links(&lines);
             let n_shown = |entries: Vec<OutlineLine>| -> usize {
-                entries.iter().map(|entry| if entry.words().is_none() { 1 } else { entry.n_hidden() }).sum()
+                entries.iter().map(|entry| if entry.words(&text_of).is_none() { 1 } else { entry.n_hidden() }).sum()
             };
             prop_assert_eq!(n_shown(folded(&all)), all.len());
             prop_assert_eq!(n_shown(outline(&all)), all.len());

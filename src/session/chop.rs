@@ -18,6 +18,9 @@ use crate::chop::lines::Ranked;
 use crate::chop::reduced::ReducedVersions;
 use crate::chop::subject::RecordedSubject;
 use crate::context::Context;
+use crate::debug::any_run::Walked;
+use crate::debug::passing;
+use crate::debug::passing::PassingComparison;
 use crate::failure::Failure;
 use crate::interrupt::Interrupt;
 use crate::order::{ChopOrder, RecordOrder, ReductionOrder};
@@ -37,7 +40,7 @@ use idd_trace::execution::Execution;
 use idd_trace::input::InputEntry;
 use idd_trace::output::Escape;
 use idd_trace::slice;
-use idd_trace::step::Step;
+use idd_trace::step::{Step, Steps};
 use idd_world::record::store::Recording;
 use idd_world::repo::locate::Location;
 use std::collections::{BTreeSet, HashMap};
@@ -93,7 +96,7 @@ pub fn run(order: &ChopOrder, location: &Location, context: &Context, talk: &mut
     let subject = subject::find(order, location, context, chopping.talk)?;
     let (run, reduced) = chopping.recorded(&subject)?;
     chopping.leave()?;
-    let chop = chopping.chop(run, reduced, &subject)?;
+    let chop = chopping.chop(&run, reduced, &subject)?;
     // The reports of the hunt know the version that it found, not one with a smaller input.
     explain::keep(subject.hunt, subject.failing, || Explanation::Chop(chop.clone()), (location, talk));
     Ok(chop)
@@ -266,7 +269,7 @@ impl Chopping<'_> {
     /// Intersects the slices of a run.
     fn chop(
         &mut self,
-        run: FailingRecording,
+        run: &FailingRecording,
         reduced: ReducedVersions,
         original: &RecordedSubject,
     ) -> Result<Chop, Failure> {
@@ -283,7 +286,7 @@ impl Chopping<'_> {
         let (asked, others) = input::inputs(execution, &reduced.names, &sources)?;
         let names = input::names(&asked);
         let FailingRecording { recording, passing, .. } = run;
-        let mut remarks = remarks(&recording, names.is_empty());
+        let mut remarks = remarks(recording, names.is_empty());
         remarks.extend(reduced.remark);
         remarks.extend(left_out(&others));
 
@@ -317,6 +320,7 @@ impl Chopping<'_> {
             }
             nearest
         });
+        let differing = self.differing(&run.name, run.reference.as_deref(), &backward)?;
         let mut ranked = |set: usize| -> Result<Vec<chop::ChopLine>, Failure> {
             let ranked = |line: SliceLine| {
                 let key = (line.file.clone(), line.line);
@@ -325,6 +329,7 @@ impl Chopping<'_> {
                     is_changed: is_changed(&line),
                     distance: nearest.get(&(line.file.as_str(), line.line)).copied().unwrap_or(u32::MAX),
                     n_passing: u32::try_from(n_passing).unwrap_or(u32::MAX),
+                    differs: differing.get(&key).copied().unwrap_or(u32::MAX),
                     values: Vec::new(),
                     line,
                 }
@@ -340,7 +345,7 @@ impl Chopping<'_> {
         Ok(Chop {
             recording: recorded.name.as_str().into(),
             commit: recorded.recording.commit.as_str().into(),
-            ending: recording.ending.into(),
+            ending: recording.ending.as_str().into(),
             failure: failure.described(execution)?.into(),
             inputs: names.into_iter().map(Untrusted::from).collect(),
             reduced: reduced.files,
@@ -355,6 +360,41 @@ impl Chopping<'_> {
             constant_lines,
             remarks: remarks.into_iter().map(Untrusted::from).collect(),
         })
+    }
+}
+
+/// Of longer runs, lines are not ranked by the passing version's run.
+const MAX_COMPARED: u32 = 5_000_000;
+
+impl Chopping<'_> {
+    /// By line, the first step that the failure depends on and that the passing version does not do, or does with other values.
+    /// Empty if there is no such version, or if its run cannot be compared.
+    fn differing(
+        &self,
+        name: &str,
+        reference: Option<&str>,
+        relevant: &Steps,
+    ) -> Result<HashMap<(String, u32), u32>, Failure> {
+        let mut found = HashMap::new();
+        let Some(reference) = reference else { return Ok(found) };
+        let mut failing = open(name, self.location)?;
+        let n_steps = failing.run.execution().n_steps().map_err(|error| failed(&error))?;
+        if n_steps > MAX_COMPARED {
+            return Ok(found);
+        }
+        let compared = passing::compare((name, &mut failing.run), reference, self.location);
+        let Ok(PassingComparison { run, named, passing: mut other, .. }) = compared else { return Ok(found) };
+        let mut failing = Walked::new(failing.run, run, named);
+        let statements = failing.statements().map_err(|error| failed(&error))?;
+        let parted = other.candidates(&mut failing, relevant).map_err(|error| failed(&error))?;
+        let only_here = (1..=n_steps).map(Step).filter(|step| other.alignment.reference(*step).is_none());
+        for step in parted.iter().map(|one| one.step).chain(only_here).filter(|step| relevant.contains(*step)) {
+            let statement = statements.of_steps.get(step.0 as usize).copied().unwrap_or(0);
+            let Some(place) = &statements.places[statement as usize] else { continue };
+            let first = found.entry((place.file.to_string(), place.line)).or_insert(u32::MAX);
+            *first = step.0.min(*first);
+        }
+        Ok(found)
     }
 }
 

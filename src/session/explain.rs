@@ -6,7 +6,7 @@
 use crate::context::Context;
 use crate::explain::model::{
     Desk, Explained, Explainer, Explanation, FIRST_TRACE, LONGER, Limit, PARKED_LIMIT, PATIENCE, PATIENCE_ENDLESS,
-    Pair, Sides, ending_of,
+    Pair, Sides, reference_ending,
 };
 use crate::explain::sides::{BuiltSide, TargetProcess};
 use crate::failure::Failure;
@@ -20,6 +20,7 @@ use crate::{kept, record, saved};
 use idd_base::outcome;
 use idd_base::revision::{CommitId, TreeId};
 use idd_report::Status;
+use idd_trace::container::is_stopped;
 use idd_trace::run::Run;
 use idd_trace::step::Step;
 use idd_world::process::CommandWatch as _;
@@ -240,15 +241,16 @@ impl Explainer<'_> {
             |mut server, process| {
                 let taken = &bad.taken[number];
                 // A record has four bytes at least: what ended by itself in the test may come as far here.
-                let budget = match taken.end {
-                    Some(_) => (PATIENCE.0.saturating_mul(n_reference)).max(taken.n_bytes / 4) + PATIENCE.1,
-                    None => PATIENCE_ENDLESS.0.saturating_mul(n_reference) + PATIENCE_ENDLESS.1,
+                let budget = if is_stopped(taken.end) {
+                    PATIENCE_ENDLESS.0.saturating_mul(n_reference) + PATIENCE_ENDLESS.1
+                } else {
+                    (PATIENCE.0.saturating_mul(n_reference)).max(taken.n_bytes / 4) + PATIENCE.1
                 };
                 let failing = self.fork(&products.build, &mut server, &process, &forks::whole(budget, self.limit()))?;
                 let way = failing.compared(taken)?;
                 let seconds = begin.elapsed().as_secs_f64();
                 desk.talk.say("Searching for the chain.");
-                let expected = ending_of(reference.trace().end());
+                let expected = reference_ending(failing.ending, reference.trace().end());
                 let (failing, reference) = ((failing.player, failing.ending), (reference, expected));
                 let sides = Sides {
                     failing,

@@ -18,7 +18,7 @@ use crate::explain::change::LinesByPath;
 use crate::failure::Failure;
 use crate::order::ChopOrder;
 use crate::recorded::{ProcessChoice, failed};
-use crate::slice::criterion::{BY_SIGNAL, Criterion};
+use crate::slice::criterion::{Criterion, is_fault};
 use crate::sources::RecordedSources;
 use crate::talk::Talk;
 use crate::{chop, explain, recorded};
@@ -34,6 +34,10 @@ use idd_trace::native::symbolic::Symbolic;
 use idd_trace::native::tape::EventTape;
 use idd_world::repo::locate::Location;
 use std::ffi::OsString;
+
+/// What is said of a crash that depends on nothing.
+const OVERWRITTEN: &str = "The cause may be memory that was overwritten before, which is not followed. A build with \
+                           `-fsanitize=address` can say where.";
 
 /// How far decisions are followed if nothing else is said.
 const DEPTH: u32 = 2;
@@ -135,6 +139,7 @@ pub fn run(
         (expected.as_deref(), beside.as_ref()),
         &sources,
     )?;
+    let asked = failing::endless(order, &which, ended, location)?.unwrap_or(asked);
     let dynamic = wording::dynamic(recorded.run.native()?, &asked).map_err(|error| failed(&error))?;
     let tape = EventTape::new(recorded.run.native()?).map_err(|error| failed(&error))?;
     let mut native = Native::new(Symbolic::new(tape), order.mode);
@@ -160,12 +165,8 @@ pub fn run(
     }
     if found.failure.is_empty() {
         remarks.push("The failing statement uses no value whose origin is known: only decisions matter for it.".into());
-        if told.slice.n_statements <= 1 && ended.is_some_and(|ended| ended > BY_SIGNAL) {
-            remarks.push(
-                "The cause may be memory that was overwritten before, which is not followed. A build with \
-                 `-fsanitize=address` can say where."
-                    .into(),
-            );
+        if told.slice.n_statements <= 1 && is_fault(ended) {
+            remarks.push(OVERWRITTEN.into());
         }
     }
     let words = asked.words.clone();

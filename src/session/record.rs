@@ -18,6 +18,7 @@ use crate::{recorded, saved};
 use idd_base::outcome::{Ending, Observation, Stage};
 use idd_base::revision::{CommitId, TreeId};
 use idd_report::Status;
+use idd_trace::container::is_stopped;
 use idd_trace::instrument::java::sites::RecordedContent;
 use idd_trace::native::digest;
 use idd_world::files;
@@ -276,8 +277,8 @@ fn is_same_run(
             }
             continue;
         }
-        // Nor of those that were killed.
-        if first.end.is_none() && second.end.is_none() {
+        // Nor of those that were stopped.
+        if is_stopped(first.end) && is_stopped(second.end) {
             continue;
         }
         let pair = digest(place, &first.file).and_then(|one| Ok((one, digest(again, &second.file)?)));

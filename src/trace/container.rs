@@ -43,6 +43,21 @@ const TRAILER: u64 = 24;
 /// A chunk is never longer unpacked; a header that says so is damaged.
 pub const MAX_CHUNK: u32 = 16 << 20;
 
+/// A chunk whose records take so many times the bytes that it takes on disk repeats one thing.
+const REPEATED: u64 = 100;
+
+/// Bytes of records that are kept of what a stopped program repeats: tens of thousands of iterations.
+const MAX_REPEATED: u64 = 256 << 10;
+
+/// The signals that end a program from outside, by the numbers of Linux: SIGHUP, SIGINT, SIGQUIT, SIGKILL, SIGALRM,
+/// SIGTERM, SIGXCPU, SIGPROF.
+const STOPS: [u32; 8] = [1, 2, 3, 9, 14, 15, 24, 27];
+
+/// Whether a process was stopped from outside, or may have been: it did not end by itself.
+pub fn is_stopped(end: Option<u32>) -> bool {
+    end.is_none_or(|end| STOPS.iter().any(|signal| end == 0x100 + signal))
+}
+
 /// How a process ended in whose place another program ran (`execve`).
 pub const REPLACED: u32 = 0x200;
 
@@ -243,6 +258,8 @@ pub struct Trace {
     chunks: Vec<Chunk>,
     /// Whether the recorder came to its end.
     pub is_complete: bool,
+    /// Records at the end that are left out, because a program that was stopped did the same again and again.
+    repeated: Vec<Chunk>,
     /// Who ran.
     pub process: TracedProcess,
 }
@@ -265,12 +282,42 @@ impl Trace {
             None => scan(&mut *source, length)?,
         };
         let unknown = TracedProcess::default();
-        let mut trace = Self { sources: vec![source], chunks, is_complete, process: unknown };
+        let mut trace = Self { sources: vec![source], chunks, is_complete, repeated: Vec::new(), process: unknown };
         let first = trace.chunks.first().copied().filter(|chunk| chunk.kind == ChunkKind::Process);
         let first = first.ok_or(TraceError::Damaged("it does not say who ran"))?;
         let bytes = trace.read(&first)?;
         trace.process = TracedProcess::from_bytes(&bytes).ok_or(TraceError::Damaged("it does not say who ran"))?;
+        if is_complete && is_stopped(trace.end()) {
+            trace.leave_repetition_out();
+        }
         Ok(trace)
+    }
+
+    /// Leaves out the end of a trace that repeats itself, but for its beginning: a program that hangs does the same millions
+    /// of times. What repeats itself takes next to nothing on disk.
+    fn leave_repetition_out(&mut self) {
+        let chunks = &self.chunks;
+        let records: Vec<usize> = (0..chunks.len()).filter(|at| chunks[*at].kind == ChunkKind::Records).collect();
+        let Some((last, before)) = records.split_last() else { return };
+        if before.iter().any(|at| chunks[*at].thread != chunks[*last].thread) {
+            return;
+        }
+        let is_new = |at: &usize| {
+            let n_packed = chunks[at + 1].place - chunks[*at].place;
+            n_packed * REPEATED > u64::from(chunks[*at].length)
+        };
+        // The last chunk is not asked: it may be so short that its header counts.
+        let n_new = before.iter().rposition(is_new).map_or(0, |at| at + 1);
+        let mut n_kept = 0;
+        let mut rest = records[n_new..].iter().skip_while(|at| {
+            let is_kept = n_kept < MAX_REPEATED;
+            n_kept += u64::from(chunks[**at].length);
+            is_kept
+        });
+        let Some(first) = rest.next().copied() else { return };
+        let place = chunks[first].place;
+        let is_repeated = |chunk: &mut Chunk| chunk.place >= place && chunk.kind == ChunkKind::Records;
+        self.repeated = self.chunks.extract_if(.., is_repeated).collect();
     }
 
     /// What a forked process did: what its parent did up to there, then its own records. Its threads go on where those of the parent were.
@@ -280,19 +327,24 @@ impl Trace {
         let own_sources = u32::try_from(parent.sources.len()).unwrap_or(u32::MAX);
         let is_behind =
             |chunk: &Chunk| chunk.kind == ChunkKind::Records && chunk.thread == thread && chunk.begin() >= offset;
-        let n_before = parent.chunks.iter().position(is_behind).unwrap_or(parent.chunks.len());
-        let mut chunks: Vec<Chunk> = parent.chunks[..n_before].to_vec();
+        // It may have been forked in what the parent repeated.
+        let mut chunks = [parent.chunks, parent.repeated].concat();
+        chunks.sort_by_key(|chunk| (chunk.source, chunk.place));
+        let n_before = chunks.iter().position(is_behind).unwrap_or(chunks.len());
+        chunks.truncate(n_before);
         chunks.retain(|chunk| chunk.kind != ChunkKind::End);
         let mut ends: HashMap<u32, u64> = HashMap::new();
         for chunk in chunks.iter().filter(|chunk| chunk.kind == ChunkKind::Records) {
             ends.insert(chunk.thread, chunk.begin() + u64::from(chunk.length));
         }
-        for chunk in self.chunks {
+        let own = |chunk: Chunk| {
             let at_fork = if chunk.thread == thread { offset } else { 0 };
             let before = chunk.before + ends.get(&chunk.thread).copied().unwrap_or(at_fork);
-            chunks.push(Chunk { source: own_sources + chunk.source, before, ..chunk });
-        }
+            Chunk { source: own_sources + chunk.source, before, ..chunk }
+        };
+        chunks.extend(self.chunks.into_iter().map(own));
         self.chunks = chunks;
+        self.repeated = self.repeated.into_iter().map(own).collect();
         self.sources = parent.sources.into_iter().chain(self.sources).collect();
         self
     }
@@ -469,6 +521,26 @@ mod tests {
             let chunk = trace.chunks()[1];
             assert_eq!((chunk.thread, chunk.offset, trace.read(&chunk).unwrap()), (3, 12, vec![9; 5000]));
         }
+    }
+
+    #[test]
+    fn what_a_stopped_program_repeats_is_left_out() {
+        let of = |end| {
+            let mut bytes = Vec::new();
+            let mut writer = TraceWriter::new(&mut bytes).unwrap();
+            writer.add(ChunkKind::Process, 0, 0, &process().to_bytes()).unwrap();
+            let noise: Vec<u8> = (0_u32..50_000).flat_map(|n| n.wrapping_mul(0x9e37_79b9).to_le_bytes()).collect();
+            let same = vec![9; 200_000];
+            for (at, records) in [&*noise, &same, &same, &same, &same[..10]].into_iter().enumerate() {
+                writer.add(ChunkKind::Records, 0, at as u64 * 200_000, records).unwrap();
+            }
+            writer.add(ChunkKind::End, end, 0, &[]).unwrap();
+            writer.finish().unwrap();
+            let trace = read_all(bytes).unwrap();
+            (trace.n_bytes(), trace.repeated.len(), trace.end())
+        };
+        assert_eq!(of(0x10f), (600_000, 2, Some(0x10f)));
+        assert_eq!(of(0x10b), (800_010, 0, Some(0x10b)), "a program that crashes is kept to its end");
     }
 
     #[test]

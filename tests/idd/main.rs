@@ -32,6 +32,7 @@ mod flowing;
 mod forking;
 mod formats;
 mod forms;
+mod hangs;
 mod histories;
 mod hostile;
 mod hunt;

@@ -106,7 +106,7 @@ pub fn chop(arguments: &Arguments, state: &Arc<ServerState>) -> Result<ToolAnswe
     // The build of the hunt, which was checked.
     order.record.build = None;
     let number = state.start(JobKind::Explanation, Some(kept.id.clone()), move |location, context, heard| {
-        Ok(chop::text(&idd_session::chop::run(&order, location, context, heard)?).into())
+        Ok(chop::text(&idd_session::chop::run(&order, location, context, heard)?, false).into())
     })?;
     result(number, &format!("chop of the hunt {}; it is stored", kept.id), arguments, state)
 }
@@ -150,7 +150,7 @@ fn told(explained: Explained, location: &Location) -> Result<String, Failure> {
         Explanation::Chain(chain) => {
             explain::with_sources(chain, TreeSources::new(location, explained.tree)?, Console::plain())
         }
-        Explanation::Chop(found) => chop::text(&found),
+        Explanation::Chop(found) => chop::text(&found, false),
         Explanation::Walk(walk) => walk.text(Style::PLAIN),
         Explanation::Invariants(found) => invariants::text(&found, false),
     })

@@ -66,8 +66,9 @@ pub fn write(chain: &ReportChain, context: StepContext<'_>, page: &mut Markup) {
         page.leaf("p", &[], summary.clone());
     }
     let shown = Fold { n_steps: 1, words: None };
-    let folds =
-        outline(&chain.links).into_iter().map(|entry| Fold { n_steps: entry.n_hidden().max(1), words: entry.words() });
+    let folds = outline(&chain.links)
+        .into_iter()
+        .map(|entry| Fold { n_steps: entry.n_hidden().max(1), words: entry.words(&|text| Terminal.line(text)) });
     stepper::write(&LIST, &steps(chain), &folds.chain([shown]).collect::<Vec<_>>(), context, page);
     if !chain.links.is_empty() || chain.beginning.is_some() {
         page.leaf("p", &[], chain.beginning());

@@ -231,7 +231,7 @@ impl TextScreen<'_> {
             let (shown, n_more) = report.shown_held();
             let mut held: Vec<String> = shown.iter().map(|held| Terminal.line(&held.path)).collect();
             held.extend((n_more > 0).then(|| format!("{n_more} more")));
-            rows.push(format!("{:<LABEL$} {}, as now, in every revision", "held:", held.join(", ")));
+            rows.extend(self.labelled("held:", &format!("{}, as now, in every revision", held.join(", "))));
         }
         rows.extend(self.fix().into_iter().flat_map(|fix| self.labelled("fix:", &fix)));
         let revert = report.sound_revert().filter(|_| report.no_fix.is_some());

@@ -306,7 +306,7 @@ fn a_long_finding_fits_on_a_screen_and_says_what_is_left_out() {
       ... 61 more rows (`git idd show --full`)
 
     repairs:   1 revision made testable
-    held:      test.sh, test.sh, test.sh, test.sh, test.sh, test.sh, test.sh, test.sh, 12 more, as now, in every revision
+    held:      test.sh, test.sh, test.sh, 17 more, as now, in every revision
     fix:       2 lines (the whole declarations): the test passes at HEAD, no suite
                was run (`--suite`)
     evidence:  1 of 2 claims held, not: good + sufficient fails; 23 probes in 12 s

@@ -7,6 +7,7 @@ use crate::slice::criterion::BY_SIGNAL;
 use idd_base::outcome::Ending;
 use idd_report::Status;
 use idd_report::escape::{Terminal, Untrusted};
+use idd_trace::container::is_stopped;
 use idd_trace::dependence::Dependences;
 use idd_trace::execution::Execution;
 use idd_trace::output::{Escape, OutputByte, OutputStream, Outputs, WrittenOutput};
@@ -186,6 +187,10 @@ pub fn find(
         return Ok(Failed { is_crash: true, ..found(step, words) });
     }
     if let Some(signal @ 1..BY_SIGNAL) = ended.and_then(|ended| ended.checked_sub(BY_SIGNAL)) {
+        if is_stopped(ended) {
+            let what = "stopped the program, which did not end: the last step that is examined is";
+            return Ok(found(last, format!("{} {what} step {}", name(signal), last.0)));
+        }
         return Ok(found(last, format!("the end by {} at step {}", name(signal), last.0)));
     }
     if let Some(expected) = expected

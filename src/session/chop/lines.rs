@@ -28,6 +28,8 @@ pub struct Ranked {
     pub distance: u32,
     /// The number of compared passing runs that ran it.
     pub n_passing: u32,
+    /// The first step of it that the passing version does not do, or does with other values; the greatest number if there is none.
+    pub differs: u32,
     /// Variables with their values at the last step: what it wrote, or what it read if it wrote nothing.
     pub values: Vec<String>,
 }
@@ -35,7 +37,7 @@ pub struct Ranked {
 impl Ranked {
     /// The key by which lines are sorted, the most suspicious first.
     pub fn rank(&self) -> impl Ord + use<> {
-        (!self.is_changed, self.n_passing, self.distance, self.line.n_run, Reverse(self.line.last))
+        (!self.is_changed, self.n_passing, self.differs, self.distance, self.line.n_run, Reverse(self.line.last))
     }
 
     /// Whether it says something: a statement at a closing brace does not.
@@ -86,7 +88,14 @@ pub fn declared(initial: &Initial, is_changed: &dyn Fn(&SliceLine) -> bool) -> R
     let Initial { name, place, n_reads, last } = initial;
     let (file, function) = (place.file.to_string(), format!("initial value of {name}"));
     let line = SliceLine { file, line: place.line, function, n_steps: *n_reads, n_run: *n_reads, last: *last };
-    Ranked { is_changed: is_changed(&line), distance: u32::MAX, n_passing: 0, values: Vec::new(), line }
+    Ranked {
+        is_changed: is_changed(&line),
+        distance: u32::MAX,
+        n_passing: 0,
+        differs: u32::MAX,
+        values: Vec::new(),
+        line,
+    }
 }
 
 /// Whether an access has a value of its own: the contents of an object of a library have none.

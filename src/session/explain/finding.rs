@@ -19,7 +19,7 @@ use idd_explain::native::recorded::NativeRecorded;
 use idd_explain::native::roots::Missing;
 use idd_explain::native::standing::Standing;
 use idd_explain::native::story::{ToldChain, ToldExtent};
-use idd_explain::native::{crash, governing, naming, origin, roots, standing, story};
+use idd_explain::native::{crash, endless, governing, naming, origin, roots, standing, story};
 use idd_trace::TraceError;
 use idd_trace::native::play::NativePlayer;
 use idd_trace::native::target::target;
@@ -105,9 +105,8 @@ impl Explainer<'_> {
             RunWrong::Said(..) => target(&mut causality.failing().player, failure.step)?,
             _ => None,
         };
-        let standing = stand(&mut causality, &mut links, &mut switched)?;
-        let is_crash = failure.wrong == RunWrong::Ended && matches!(failure.ending, RunEnding::Signal(_));
-        let null = if is_crash { crash::null(causality.failing(), failure.step)? } else { None };
+        let mut standing = stand(&mut causality, &mut links, &mut switched)?;
+        let reason = reason(&mut causality, &mut standing)?;
         let in_change = if switched.is_some() {
             None
         } else {
@@ -139,7 +138,7 @@ impl Explainer<'_> {
             sets,
             failure,
             target,
-            null,
+            reason,
             origin,
             changed,
             pair,
@@ -319,6 +318,22 @@ fn stand(
         switched.instance = decision.instance;
     }
     Ok(standing)
+}
+
+/// Why the program crashed or did not end, in a clause. The failure is seen at the loop that does not end.
+fn reason(causality: &mut Causality<ForkServer>, standing: &mut Standing) -> Result<Option<String>, TraceError> {
+    let failure = causality.failure().clone();
+    match failure.ending {
+        RunEnding::Signal(_) if failure.wrong == RunWrong::Ended => {
+            Ok(crash::null(causality.failing(), failure.step)?.map(|name| format!("{name} is NULL")))
+        }
+        RunEnding::Endless => {
+            let Some(found) = endless::find(causality.failing())? else { return Ok(None) };
+            *standing = standing::standing(causality.failing(), found.step)?;
+            Ok(Some(found.words))
+        }
+        _ => Ok(None),
+    }
 }
 
 fn told(error: CausalityError<io::Error>) -> Failure {

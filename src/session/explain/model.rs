@@ -14,7 +14,7 @@ use idd_explain::link::{Instance, Link};
 use idd_explain::native::origin::DifferenceOrigin;
 use idd_explain::native::standing::Standing;
 use idd_report::{Status, chain};
-use idd_trace::container::REPLACED;
+use idd_trace::container::{REPLACED, is_stopped};
 use idd_trace::native::play::NativePlayer;
 use idd_trace::native::target::OpenedFile;
 use idd_trace::place::Place;
@@ -66,8 +66,8 @@ pub struct Explanation {
     pub failure: (idd_explain::failure::RunFailure, Standing),
     /// The file that the call wrote to that says something else.
     pub target: Option<OpenedFile>,
-    /// The null pointer that a program crashed at.
-    pub null: Option<String>,
+    /// Why the program crashed or did not end, in a clause.
+    pub reason: Option<String>,
     /// Where the difference comes from that the chain begins with.
     pub origin: DifferenceOrigin,
     /// Lines of the failing version that the change touches, by path.
@@ -173,6 +173,11 @@ pub(crate) fn ending_of(end: Option<u32>) -> RunEnding {
         Some(signal) => RunEnding::Signal(signal & 0xff),
         None => RunEnding::Endless,
     }
+}
+
+/// How the reference ended. If it was stopped as the failing program was, which does not end, then neither ends.
+pub(super) fn reference_ending(failing: RunEnding, reference: Option<u32>) -> RunEnding {
+    if failing == RunEnding::Endless && is_stopped(reference) { failing } else { ending_of(reference) }
 }
 
 /// The decision that was switched.

@@ -7,7 +7,7 @@ use crate::explain::sides::{TargetProcess, is_same};
 use crate::failure::Failure;
 use crate::interrupt::Interrupt;
 use idd_explain::failure::RunEnding;
-use idd_trace::container::{Trace, TracedProcess};
+use idd_trace::container::{Trace, TracedProcess, is_stopped};
 use idd_trace::native::assemble::assemble;
 use idd_trace::native::play::NativePlayer;
 use idd_world::files;
@@ -144,8 +144,11 @@ impl ForkedRun {
     ///
     /// Errors: it ended otherwise. What it says then is told of no run that the test had.
     pub(super) fn compared(&self, taken: &TakenTrace) -> Result<Option<String>, Failure> {
-        let (Some(end), false) = (taken.end, taken.is_cut || taken.is_lost || taken.is_left) else { return Ok(None) };
-        if ending_of(Some(end)) != self.ending {
+        let is_partial = taken.is_cut || taken.is_lost || taken.is_left;
+        if is_partial || (is_stopped(taken.end) && self.ending == RunEnding::Endless) {
+            return Ok(None);
+        }
+        if ending_of(taken.end) != self.ending {
             return Err(Failure::error(
                 "in a fork, the failing program ends differently than in the test: it writes outside of its checkout, \
                  has several threads, or differs from run to run",

@@ -4,6 +4,7 @@ use crate::explain::change::{LinesByPath, ReferenceLines, TreeSources};
 use crate::explain::model::Explanation;
 use crate::explain::{model, words};
 use idd_explain::chain::ChainEnd;
+use idd_explain::failure::RunEnding;
 use idd_explain::link;
 use idd_explain::link::{Did, Instance};
 use idd_report::chain::{
@@ -59,6 +60,10 @@ pub fn chain(explanation: &Explanation, sources: &mut TreeSources, replaced: &Re
         },
         remarks: remarks.iter().map(|remark| text(remark)).collect(),
     };
+    if explanation.failure.0.ending == RunEnding::Endless {
+        // How often the rest would run is not known.
+        chain.links.iter_mut().for_each(|link| link.which.of = link.which.of.filter(|of| *of == 1));
+    }
     chain.summary = chain.clone().joined().in_short().map(Untrusted::from);
     chain
 }

@@ -40,7 +40,7 @@ use idd_explain::native::replacements::{ReplacedValue, behind};
 use idd_explain::native::story;
 use idd_explain::passing::{PassingDecision, SwitchedChain, best, compared};
 use idd_report::Status;
-use idd_trace::container::TracedProcess;
+use idd_trace::container::{TracedProcess, is_stopped};
 use idd_trace::run::Run;
 use idd_trace::step::Step;
 use idd_world::process::CommandWatch as _;
@@ -256,8 +256,8 @@ impl Explainer<'_> {
         let meant = TargetProcess::new(&bad, self.failed_process(&bad)?);
         let which = ExplainedProcess { number: meant.number, twin: meant.number, others: Vec::new() };
         let which = which::remark(&bad, &which);
-        let is_ended = bad.taken[meant.number].end.is_some();
-        let patience = if is_ended { u64::MAX >> 8 } else { PATIENCE.0 * ENDLESS + PATIENCE.1 };
+        let is_endless = is_stopped(bad.taken[meant.number].end);
+        let patience = if is_endless { PATIENCE.0 * ENDLESS + PATIENCE.1 } else { u64::MAX >> 8 };
         let whole = forks::whole(patience, self.limit());
         let n_processes = bad.taken.len();
         let mut subject =

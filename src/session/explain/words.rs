@@ -74,14 +74,14 @@ fn ending(ending: RunEnding) -> String {
 
 /// The failure in one clause.
 pub fn failure(explanation: &Explanation) -> String {
-    wrong(&explanation.failure.0, explanation.target.as_ref(), explanation.null.as_deref())
+    wrong(&explanation.failure.0, explanation.target.as_ref(), explanation.reason.as_deref())
 }
 
 /// A failure in one clause.
 ///
 /// - `target`: the file that the program wrote to.
-/// - `null`: the pointer at which it crashed.
-pub fn wrong(failure: &idd_explain::failure::RunFailure, target: Option<&OpenedFile>, null: Option<&str>) -> String {
+/// - `reason`: see [`Explanation::reason`].
+pub fn wrong(failure: &idd_explain::failure::RunFailure, target: Option<&OpenedFile>, reason: Option<&str>) -> String {
     match &failure.wrong {
         RunWrong::Said(wrong, other) if is_for_files(wrong, target) => written(wrong, other.as_ref(), target),
         RunWrong::Said(wrong, Some(other)) => format!("the program says {} (reference {})", said(wrong), said(other)),
@@ -89,8 +89,8 @@ pub fn wrong(failure: &idd_explain::failure::RunFailure, target: Option<&OpenedF
         RunWrong::Skipped(other, _) => format!("the program does not say {}, as the reference does", said(other)),
         RunWrong::Silent(other) => format!("the program says nothing more (reference {})", said(other)),
         RunWrong::Ended => {
-            let null = null.map(|name| format!(": {name} is NULL")).unwrap_or_default();
-            format!("the program {}{null} (reference: {})", ending(failure.ending), ending(failure.reference))
+            let reason = reason.map(|reason| format!(": {reason}")).unwrap_or_default();
+            format!("the program {}{reason} (reference: {})", ending(failure.ending), ending(failure.reference))
         }
     }
 }

@@ -6,13 +6,18 @@ use crate::failure::Failure;
 use crate::invariants::passing_run::PassingBeside;
 use crate::invariants::recursion::Recursion;
 use crate::invariants::{InvariantsOrder, assertion, recursion};
-use crate::recorded::failed;
+use crate::recorded;
+use crate::recorded::{ProcessChoice, failed};
 use crate::slice::SliceDirection;
 use crate::slice::criterion::{BY_SIGNAL, Criterion, is_fault, not_visible};
 use crate::sources::RecordedSources;
 use idd_explain::failure::RunWrong;
 use idd_explain::invariant::FailingState;
+use idd_explain::native::endless;
+use idd_explain::native::endless::EndlessLoop;
 use idd_explain::native::invariant::Native;
+use idd_explain::native::recorded::NativeRecorded;
+use idd_trace::container::is_stopped;
 use idd_trace::logic::term::Terms;
 use idd_trace::native::machine::NativeMachine;
 use idd_trace::native::object::View;
@@ -21,7 +26,9 @@ use idd_trace::native::output::ByteOrigin;
 use idd_trace::native::play::NativePlayer;
 use idd_trace::native::visit::before_step;
 use idd_trace::output::{OutputByte, OutputStream, Outputs};
+use idd_trace::run::Run;
 use idd_trace::step::Step;
+use idd_world::repo::locate::Location;
 use signal_hook::consts::SIGSEGV;
 
 /// What fails.
@@ -54,6 +61,30 @@ pub struct AskedFailure {
     pub previous: Step,
     /// For a wrong byte: the step that printed the text before it, if that text may be too short.
     pub text_before: Option<Step>,
+}
+
+/// The failure of a program that was stopped in a loop that it does not leave; `None` if the order names another one.
+///
+/// Cost: reads the recording.
+pub fn endless(
+    order: &InvariantsOrder,
+    which: &ProcessChoice,
+    ended: Option<u32>,
+    location: &Location,
+) -> Result<Option<AskedFailure>, Failure> {
+    if order.at.is_some() || order.assertion.is_some() || !is_stopped(ended) {
+        return Ok(None);
+    }
+    let mut player = recorded::open(which, location)?.run.into_native()?;
+    let run = Run::read(&mut player).map_err(|error| failed(&error))?;
+    let found = endless::find(&mut NativeRecorded { player, run }).map_err(|error| failed(&error))?;
+    Ok(found.map(|EndlessLoop { stuck: step, words, .. }| AskedFailure {
+        step,
+        what: FailingThing::End,
+        words: format!("the program does not end: from step {} on {words}", step.0),
+        previous: step,
+        text_before: None,
+    }))
 }
 
 /// Finds the failure: what the order says, else what [`failure::find`] finds.
