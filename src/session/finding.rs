@@ -548,6 +548,9 @@ pub fn scope(scope: found::Scope) -> idd_report::ReportedScope {
     }
 }
 
+/// What is known of a reversal that does not apply to the newest revision.
+const DOES_NOT_APPLY: Outcome = Outcome::Unresolved(Reason::DoesNotApply);
+
 /// Why no reversal of a finding is recommended.
 fn why_no_fix(finding: &Finding) -> &'static str {
     let parts = || finding.fixes.iter().filter(|fix| fix.is_complete && !fix.is_revert());
@@ -566,6 +569,8 @@ fn why_no_fix(finding: &Finding) -> &'static str {
         "only a part of a declaration can be reversed, and no suite (`--suite`) shows what that breaks"
     } else if is_reverted {
         "only a revert of all of it makes the test pass at HEAD"
+    } else if finding.fixes.iter().any(|fix| !matches!(fix.tested, Outcome::Pass | DOES_NOT_APPLY)) {
+        "the newest revision does not pass with its reversal: this test fails, or others that pass without it"
     } else {
         "its reversal does not fit the newest revision, because newer commits rewrote the code around it"
     }

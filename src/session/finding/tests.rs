@@ -77,6 +77,9 @@ fn the_reason_for_no_fix_is_the_first_one_that_holds_for_a_complete_reversal() {
     let check = |finding: &Finding, expected: &str| assert!(why_no_fix(finding).contains(expected), "{expected}");
     let partial = |fix: &mut found::Fix| fix.scope = found::Scope::Statements;
     check(&fix(|_| {}), "newer commits rewrote");
+    let fails = |reason| fix(|fix| (fix.tested, fix.is_complete) = (Outcome::Unresolved(reason), false));
+    check(&fails(Reason::DoesNotApply), "newer commits rewrote");
+    check(&fails(Reason::Other), "the newest revision does not pass with its reversal");
     check(&fix(partial), "only a part of a declaration");
     let warns = |fix: &mut found::Fix| (fix.has_complaints, fix.scope) = (true, found::Scope::Lines);
     check(&fix(warns), "causes new warnings");
