@@ -3,8 +3,7 @@
 
 use idd_world::process::crash_place;
 use std::ffi::{OsStr, OsString};
-use std::io;
-use std::io::Write as _;
+use std::io::{self, Write as _};
 
 /// The name of the command.
 pub use idd_session::shrink::LOCATE_CRASH as NAME;

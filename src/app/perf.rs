@@ -15,8 +15,7 @@ use idd_session::{kept, perf, saved};
 use idd_world::repo::locate::Location;
 use idd_world::repo::private;
 use std::ffi::OsString;
-use std::io;
-use std::io::Write as _;
+use std::io::{self, Write as _};
 
 /// The name of the mode that measures the memory of one command; it is no command for users.
 pub use idd_session::perf::peak::NAME;

@@ -15,8 +15,7 @@ use idd_world::files;
 use idd_world::repo::locate::Location;
 use idd_world::repo::{graph, private};
 use std::ffi::OsStr;
-use std::io;
-use std::io::Read as _;
+use std::io::{self, Read as _};
 use std::path::Path;
 
 /// The maximum size of a patch; a larger one is no fix that can be judged in useful time.

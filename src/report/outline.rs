@@ -116,28 +116,29 @@ pub fn folded(links: &[ReportLink]) -> Vec<OutlineLine<'_>> {
 /// The [folded] links; of more than [`MAX_LINKS`] the first, the last, and between them the turning points: links of the
 /// change, then those where the run enters another file, then decisions, the nearest to the failure first; then others
 /// from the beginning.
-pub fn outline(links: &[ReportLink]) -> Vec<OutlineLine<'_>> {
+pub fn outline<'l>(links: &'l [ReportLink]) -> Vec<OutlineLine<'l>> {
     let entries = folded(links);
-    let mut points: Vec<(usize, &ReportLink)> = Vec::new();
-    for (at, entry) in entries.iter().enumerate() {
-        if let OutlineLine::Link(link) = entry {
-            points.push((at, link));
-        }
-    }
+    let link_of = |(at, entry): (usize, &OutlineLine<'l>)| match entry {
+        OutlineLine::Link(link) => Some((at, *link)),
+        _ => None,
+    };
+    let points: Vec<(usize, &ReportLink)> = entries.iter().enumerate().filter_map(link_of).collect();
     if points.len() <= MAX_LINKS {
         return entries;
     }
     let last = points.len() - 1;
     let weight = |nth: usize| {
         let link = points[nth].1;
-        let rank = match () {
-            () if nth == 0 || nth == last => 0,
-            () if link.in_change => 1,
-            () if link.file != points[nth - 1].1.file => 2,
-            () if link.kind == EffectKind::Decision => 3,
-            () => return (4, nth),
-        };
-        (rank, last - nth)
+        let is_point = [
+            nth == 0 || nth == last,
+            link.in_change,
+            nth > 0 && link.file != points[nth - 1].1.file,
+            link.kind == EffectKind::Decision,
+        ];
+        match is_point.iter().position(|is_it| *is_it) {
+            Some(rank) => (rank, last - nth),
+            None => (is_point.len(), nth),
+        }
     };
     let mut shown: Vec<usize> = (0..points.len()).collect();
     shown.sort_by_key(|nth| weight(*nth));

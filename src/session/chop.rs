@@ -19,8 +19,7 @@ use crate::chop::reduced::ReducedVersions;
 use crate::chop::subject::RecordedSubject;
 use crate::context::Context;
 use crate::debug::any_run::Walked;
-use crate::debug::passing;
-use crate::debug::passing::PassingComparison;
+use crate::debug::passing::{self, PassingComparison};
 use crate::failure::Failure;
 use crate::interrupt::Interrupt;
 use crate::order::{ChopOrder, RecordOrder, ReductionOrder};
@@ -48,6 +47,9 @@ use std::ffi::OsString;
 
 /// The number of inputs that a remark names.
 const MAX_NAMED: usize = 5;
+
+/// Steps; the lines of longer runs are not ranked by the passing version's run.
+const MAX_COMPARED: u32 = 5_000_000;
 
 /// A recorded failing run.
 pub(crate) struct FailingRecording {
@@ -361,12 +363,7 @@ impl Chopping<'_> {
             remarks: remarks.into_iter().map(Untrusted::from).collect(),
         })
     }
-}
 
-/// Of longer runs, lines are not ranked by the passing version's run.
-const MAX_COMPARED: u32 = 5_000_000;
-
-impl Chopping<'_> {
     /// By line, the first step that the failure depends on and that the passing version does not do, or does with other values.
     /// Empty if there is no such version, or if its run cannot be compared.
     fn differing(

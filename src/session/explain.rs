@@ -26,8 +26,7 @@ use idd_trace::step::Step;
 use idd_world::process::CommandWatch as _;
 use idd_world::repo::locate::Location;
 use idd_world::repo::private;
-use idd_world::run::sandbox;
-use idd_world::run::sandbox::Sandbox;
+use idd_world::run::sandbox::{self, Sandbox};
 use std::time::Instant;
 
 pub mod change;

@@ -13,7 +13,7 @@ use idd_change::trees::Trees as _;
 use idd_report::Untrusted;
 use idd_report::escape::Terminal;
 use idd_world::files::{self, OnDisk};
-use idd_world::place::untracked::{UntrackedPath, untracked};
+use idd_world::place::untracked::{UntrackedPath, is_large, untracked};
 use idd_world::repo::locate::Location;
 use idd_world::repo::store::{HeldFiles, TreeStore};
 use idd_world::repo::{Repository, graph, locate, private};
@@ -32,7 +32,8 @@ const MAX_NAMED: usize = 5;
 /// The paths to hold, relative to the top: the script of the test, and those that the user names.
 ///
 /// - `bad`: the failing revision. A script is held if it is part of it, or else if it is a text that git does not
-///   ignore. An ignored file is a product of the build: holding it would test the same product in every revision.
+///   ignore. An ignored file is a product of the build: holding it would test the same product in every revision. A
+///   script in a large directory that git does not know, such as `.venv/bin/pytest`, comes with its directory.
 pub fn held(
     command: &TestCommand,
     holding: &Holding,
@@ -49,7 +50,9 @@ pub fn held(
         && let Some(path) = inside(&script, location)
         && let Some(file) = files::read(top, &path)
         && (graph::has_path(user, bad, &path)
-            || (is_text(&file) && !locate::is_ignored(location, &path, &context.environment)))
+            || (is_text(&file)
+                && !is_in_large_directory(&path, top, bad, user)
+                && !locate::is_ignored(location, &path, &context.environment)))
     {
         held.insert(path, file);
     }
@@ -65,6 +68,13 @@ pub fn held(
         held.extend(found);
     }
     Ok(held)
+}
+
+/// Whether the topmost directory above a path that a revision does not have is too large to be held.
+fn is_in_large_directory(path: &[u8], top: &Path, bad: CommitId, user: &Repository) -> bool {
+    let above = Path::new(OsStr::from_bytes(path)).ancestors().skip(1).filter(|above| !above.as_os_str().is_empty());
+    let unknown = above.filter(|above| !graph::has_path(user, bad, above.as_os_str().as_bytes())).last();
+    unknown.is_some_and(|directory| is_large(&top.join(directory)))
 }
 
 /// Without the script of a command that is measured, if it is part of the history: it may be what is measured. What the user

@@ -20,8 +20,7 @@
 //!   of the first chunk of each thread tells how many bytes that are.
 
 use std::collections::{HashMap, HashSet};
-use std::io;
-use std::io::{Read, Seek, SeekFrom, Write};
+use std::io::{self, Read, Seek, SeekFrom, Write};
 
 use crate::TraceError;
 
@@ -374,6 +373,11 @@ impl Trace {
         records.map(|chunk| u64::from(chunk.length)).sum()
     }
 
+    /// Bytes of records at the end that are left out, because a program that was stopped repeated itself there.
+    pub fn n_repeated(&self) -> u64 {
+        self.repeated.iter().map(|chunk| u64::from(chunk.length)).sum()
+    }
+
     /// How the process ended, as the module has it; `None` if it was killed.
     pub fn end(&self) -> Option<u32> {
         self.chunks.iter().rfind(|chunk| chunk.kind == ChunkKind::End).map(|chunk| chunk.thread)
@@ -537,9 +541,9 @@ mod tests {
             writer.add(ChunkKind::End, end, 0, &[]).unwrap();
             writer.finish().unwrap();
             let trace = read_all(bytes).unwrap();
-            (trace.n_bytes(), trace.repeated.len(), trace.end())
+            (trace.n_bytes(), trace.n_repeated(), trace.end())
         };
-        assert_eq!(of(0x10f), (600_000, 2, Some(0x10f)));
+        assert_eq!(of(0x10f), (600_000, 200_010, Some(0x10f)));
         assert_eq!(of(0x10b), (800_010, 0, Some(0x10b)), "a program that crashes is kept to its end");
     }
 

@@ -9,8 +9,7 @@
 use std::collections::{BTreeMap, HashMap};
 use std::io;
 
-use crate::rows;
-use crate::rows::{EdgeRow, RowPlaces, Rows, code, push};
+use crate::rows::{self, EdgeRow, RowPlaces, Rows, code, push};
 use crate::spool::Spool;
 use crate::step::{Step, Steps};
 

@@ -7,8 +7,7 @@
 use std::io;
 
 use crate::dependence::DependenceKind;
-use crate::spool;
-use crate::spool::{Spool, SpooledBytes};
+use crate::spool::{self, Spool, SpooledBytes};
 use crate::step::Step;
 
 /// The distance of two rows whose places are in the index.

@@ -7,6 +7,8 @@ pub struct Stat {
     pub n_records: u64,
     /// Their size in bytes.
     pub n_bytes: u64,
+    /// Bytes of records that are left out: what a program that was stopped repeated before.
+    pub n_repeated: u64,
     /// Events that the records tell of.
     pub n_events: u64,
     /// Steps.

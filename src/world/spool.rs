@@ -4,8 +4,7 @@ use crate::system;
 use idd_trace::spool::{Mapped, Spool, Store};
 use memmap2::Mmap;
 use std::fs::File;
-use std::io;
-use std::io::Write as _;
+use std::io::{self, Write as _};
 use std::path::Path;
 use std::sync::Arc;
 

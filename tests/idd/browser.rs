@@ -9,8 +9,7 @@ use idd_base::outcome::{Ending, Observation, Stage};
 use idd_report::Status;
 use idd_world::journal::{AnswerRecord, JournalSegment, Record, Replay};
 
-use crate::fixture;
-use crate::fixture::Fixture;
+use crate::fixture::{self, Fixture};
 
 /// `change 4` breaks it, in one of several lines.
 const PROGRAM: &str = r#"

@@ -6,8 +6,7 @@ use std::path::Path;
 use serde_json::Value;
 
 use crate::java::{record, repository, version};
-use crate::plain;
-use crate::plain::git;
+use crate::plain::{self, git};
 
 /// The second version takes another sign; lines with a `#` and the number of lines have nothing to do with it.
 const SUMS: &str = r##"import java.io.*;

@@ -9,8 +9,7 @@ use std::sync::atomic::AtomicBool;
 use std::thread;
 use std::time::Duration;
 
-use git_idd::args;
-use git_idd::args::Request;
+use git_idd::args::{self, Request};
 use idd_base::outcome::TimeLimits;
 use idd_base::sought::Sought;
 use idd_session::context::{Context, Embedding};

@@ -1,7 +1,6 @@
 //! `git idd debug` and `git idd dap` on recordings of Java programs.
 
-use std::fs;
-use std::fs::File;
+use std::fs::{self, File};
 use std::io::BufReader;
 use std::path::Path;
 

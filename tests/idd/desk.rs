@@ -80,13 +80,17 @@ fn a_directory_that_git_does_not_ignore_is_whole_although_it_ignores_files_in_it
     // As `python3 -m venv` makes it, with `*.pyc` in `.gitignore`.
     fixture.sh(
         "mkdir -p env/bin env/lib/deep; seq 700 | while read n; do echo $n > env/lib/$n; done; echo 1 > env/lib/deep/wanted
-         echo > env/lib/deep/x.made; ln -s lib env/lib64; ln -s /bin/sh env/bin/shell",
+         echo > env/lib/deep/x.made; ln -s lib env/lib64; ln -s /bin/sh env/bin/shell
+         printf '#!/bin/sh\\nwant=$(cat env/lib64/deep/wanted); [ $(cat value) = $want ] || { echo wrong; exit 1; }' > env/bin/run; chmod +x env/bin/run",
     );
-    let test = "want=$(env/bin/shell -c 'cat env/lib64/deep/wanted') && [ $(cat value) = \"$want\" ] || { echo wrong; exit 1; }";
     let held = |report: Report| report.held.into_iter().map(|held| held.path).collect::<Vec<_>>();
-    let found = report(&fixture, true, &[test]);
-    assert_eq!(found.first_bad.as_ref().unwrap().commit.subject, "change 4".into());
-    assert_eq!(held(found), [idd_report::Untrusted::from("env")]);
+    // The script of a test comes with its directory.
+    for test in ["env/bin/run", "env/bin/shell env/bin/run"] {
+        let found = report(&fixture, true, &[test]);
+        assert_eq!(found.first_bad.as_ref().unwrap().commit.subject, "change 4".into());
+        assert_eq!(held(found), [idd_report::Untrusted::from("env")]);
+    }
+    let test = "env/bin/run";
     // A limit where directories are copied: of the copy, the ignored files stay for the next run, in place of all.
     assert_eq!(report(&fixture, false, &["--no-cache", test]).status, Status::NotReproducible);
     fixture.sh("rm env/lib/deep/x.made");

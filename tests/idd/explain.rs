@@ -6,8 +6,7 @@ use std::process::Command;
 
 use serde_json::Value;
 
-use crate::fixture;
-use crate::fixture::Format;
+use crate::fixture::{self, Format};
 use crate::plain::{git, idd};
 
 /// The program of Sumner and Zhang's Figure 1: both versions.

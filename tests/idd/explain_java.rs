@@ -1,8 +1,7 @@
 //! Chains of Java programs: the real binary over a real JDK.
 
 use crate::java::version;
-use crate::plain;
-use crate::plain::git;
+use crate::plain::{self, git};
 use serde_json::Value;
 use std::fs;
 use std::path::Path;

@@ -5,8 +5,7 @@ use std::process::Command;
 
 use serde_json::Value;
 
-use crate::fixture;
-use crate::fixture::Fixture;
+use crate::fixture::{self, Fixture};
 
 const HUNT: [&str; 4] = ["--build", "make", "--", "./test.sh"];
 

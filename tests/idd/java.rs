@@ -1,12 +1,10 @@
 //! Recordings of Java programs: the real binary over a real JDK.
 
-use crate::plain;
-use crate::plain::git;
+use crate::plain::{self, git};
 use idd_trace::container::Trace;
 use idd_trace::java::machine::Nobody;
 use idd_trace::java::player::JavaPlayer;
-use std::fs;
-use std::fs::File;
+use std::fs::{self, File};
 use std::io::BufReader;
 use std::os::unix::fs::symlink;
 use std::path::Path;

@@ -4,8 +4,7 @@
 //! the `javac` in `PATH`, made for its version; that compiler compiles the agent, too.
 
 use crate::java::{MODERN, TORTURE, check_torture, repository, version};
-use crate::plain;
-use crate::plain::git;
+use crate::plain::{self, git};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::Command;

@@ -2,16 +2,14 @@
 
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::process::{Child, Command, ExitStatus, Stdio};
-use std::sync::mpsc;
-use std::sync::mpsc::Receiver;
+use std::sync::mpsc::{self, Receiver};
 use std::time::{Duration, Instant};
 use std::{fs, thread};
 
 use idd_report::{Status, json};
 use serde_json::{Value, json};
 
-use crate::fixture;
-use crate::fixture::Fixture;
+use crate::fixture::{self, Fixture};
 
 /// An answer, or an end, that does not come in this time will not come.
 const PATIENCE: Duration = Duration::from_secs(120);

@@ -5,8 +5,7 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 use std::process::Command;
 
-use crate::plain;
-use crate::plain::git;
+use crate::plain::{self, git};
 use serde_json::Value;
 
 /// Three revisions of a program that fails from the last one on; its test is in none of them.

@@ -7,8 +7,7 @@ use std::process::Output;
 
 use serde_json::Value;
 
-use crate::fixture;
-use crate::fixture::Fixture;
+use crate::fixture::{self, Fixture};
 use idd_report::Status;
 
 /// A program that is broken by `change 9`, with the build and the test that the recipes name.

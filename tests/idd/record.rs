@@ -1,7 +1,6 @@
 //! Recording: the real binary over real compilers.
 
-use crate::plain;
-use crate::plain::{git, idd};
+use crate::plain::{self, git, idd};
 use std::fs;
 use std::process::Command;
 

@@ -9,12 +9,10 @@ use std::time::{Duration, Instant};
 use std::{fs, io, thread};
 
 use idd_report::{Probes, Report, Status, json};
-use idd_world::journal;
-use idd_world::journal::Replay;
+use idd_world::journal::{self, Replay};
 
 use crate::fixture::Fixture;
-use crate::plain;
-use crate::plain::git;
+use crate::plain::{self, git};
 
 /// Two lines of one commit break the test only together, among noise; the fix has to be carried.
 const HISTORY: &str = "

@@ -1,8 +1,7 @@
 //! A hunt on a terminal of 80 by 24.
 
 use crate::fixture::Fixture;
-use crate::terminal;
-use crate::terminal::Terminal;
+use crate::terminal::{self, Terminal};
 
 /// Forty commits; the 20th breaks the test. A line of the source and a subject are longer than a terminal.
 const HISTORY: &str = r#"

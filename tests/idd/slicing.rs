@@ -13,8 +13,7 @@ use idd_trace::dependence::Dependences;
 use idd_trace::native::machine::{NativeMachine, Watch};
 use idd_trace::native::play::NativePlayer;
 use idd_trace::native::uses::dependences;
-use idd_trace::slice;
-use idd_trace::slice::Kinds;
+use idd_trace::slice::{self, Kinds};
 use idd_trace::step::Step;
 use idd_world::record::store;
 

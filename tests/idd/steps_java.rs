@@ -1,8 +1,7 @@
 //! Recordings of Java programs without values: `git idd record --steps`.
 
 use std::collections::BTreeMap;
-use std::fs;
-use std::fs::File;
+use std::fs::{self, File};
 use std::io::BufReader;
 use std::path::Path;
 

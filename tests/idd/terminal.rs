@@ -1,7 +1,6 @@
 //! A terminal of its own for the real binary.
 
-use rustix::pty;
-use rustix::pty::OpenptFlags;
+use rustix::pty::{self, OpenptFlags};
 use rustix::termios::Winsize;
 use std::fs::File;
 use std::io::Read as _;

@@ -28,6 +28,7 @@ pub fn stat(recording: &str, traced: &Traced, stat: &Stat) -> Value {
         "n_given_up": traced.n_given_up,
         "n_records": stat.n_records,
         "n_bytes": stat.n_bytes,
+        "n_repeated": stat.n_repeated,
         "n_events": stat.n_events,
         "n_steps": stat.n_steps,
         "n_accesses": known(stat.n_accesses.into()),

@@ -99,6 +99,9 @@ pub fn stat(recording: &str, traced: &Traced, stat: &Stat) -> String {
     if traced.is_cut {
         page.line(0, "the end of the run was left out: the trace reached its limit");
     }
+    if stat.n_repeated > 0 {
+        page.line(0, "the end of the run was left out: the program repeated itself until it was stopped");
+    }
     if traced.n_given_up > 0 {
         page.line(0, &missing(traced));
     }

@@ -10,8 +10,7 @@ use crate::feedback::suspects::Suspects;
 use crate::feedback::table::StepTable;
 use crate::feedback::{JudgedStep, criteria};
 use idd_trace::dependence::Dependences;
-use idd_trace::reach;
-use idd_trace::reach::MAX_SLICES;
+use idd_trace::reach::{self, MAX_SLICES};
 use idd_trace::step::Step;
 
 /// Steps that are compared with each other, of a short run.

@@ -15,14 +15,11 @@ use thiserror::Error;
 
 use crate::align::Alignment;
 use crate::chain::{AlignedPoint, CausalityTest, Definition, Executions, Goal, PathVariable};
-use crate::failure;
-use crate::failure::{RunEnding, RunFailure};
+use crate::failure::{self, RunEnding, RunFailure};
 use crate::native::align::objects::RunSide;
-use crate::native::align::state;
-use crate::native::align::state::{Cell, LearnedState};
+use crate::native::align::state::{self, Cell, LearnedState};
 use crate::native::recorded::NativeRecorded;
-use crate::native::returns;
-use crate::native::returns::CallReturn;
+use crate::native::returns::{self, CallReturn};
 use idd_trace::TraceError;
 use idd_trace::index::Index;
 use idd_trace::native::heap::HeapBlock;

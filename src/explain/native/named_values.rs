@@ -7,8 +7,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use crate::native::later::later;
-use crate::native::naming;
-use crate::native::naming::{MemoryPart, NamedPart};
+use crate::native::naming::{self, MemoryPart, NamedPart};
 use crate::native::recorded::NativeRecorded;
 use idd_trace::TraceError;
 use idd_trace::detail::{Access, Detail, MAX_CONTENT, NamedAddress};

@@ -17,8 +17,7 @@ use crate::native::standing::standing;
 use crate::native::through::{Through, through};
 use idd_trace::native::uses::dependences;
 use idd_trace::place::Place;
-use idd_trace::slice;
-use idd_trace::slice::Kinds;
+use idd_trace::slice::{self, Kinds};
 use idd_trace::step::Step;
 
 /// Sets of a chain that the change may lead to.

@@ -8,8 +8,7 @@ use crate::native::naming;
 use idd_trace::instrument::debug::{Compound, Debug, SourceType};
 use idd_trace::instrument::instruction::MetadataId;
 use idd_trace::native::heap::HeapBlock;
-use idd_trace::native::value;
-use idd_trace::native::value::{ValueContent, VariablePart};
+use idd_trace::native::value::{self, ValueContent, VariablePart};
 
 /// Members of a structure are told up to so many bytes of text.
 const MAX_MEMBERS: usize = 80;

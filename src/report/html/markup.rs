@@ -3,8 +3,7 @@
 //! Names of elements and attributes are words of this program. All other text passes through one function, [`escaped`].
 //! A template engine would escape as well, but always has a way to write raw text.
 
-use std::fmt;
-use std::fmt::Write as _;
+use std::fmt::{self, Write as _};
 
 use crate::escape::{Untrusted, Xml};
 use crate::phrase::{self, Inline};

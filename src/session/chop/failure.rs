@@ -1,8 +1,7 @@
 //! The first wrong value of a failing run: where its backward slice begins.
 
 use crate::failure::Failure;
-use crate::recorded;
-use crate::recorded::{ProcessChoice, failed};
+use crate::recorded::{self, ProcessChoice, failed};
 use crate::slice::criterion::BY_SIGNAL;
 use idd_base::outcome::Ending;
 use idd_report::Status;
@@ -11,8 +10,7 @@ use idd_trace::container::is_stopped;
 use idd_trace::dependence::Dependences;
 use idd_trace::execution::Execution;
 use idd_trace::output::{Escape, OutputByte, OutputStream, Outputs, WrittenOutput};
-use idd_trace::slice;
-use idd_trace::slice::{Kinds, UsedPart};
+use idd_trace::slice::{self, Kinds, UsedPart};
 use idd_trace::step::{Step, Steps};
 use idd_world::files;
 use idd_world::repo::locate::Location;

@@ -1,8 +1,7 @@
 //! Messages of the Debug Adapter Protocol on a stream: a header with the length, then JSON.
 
 use serde_json::Value;
-use std::io;
-use std::io::{BufRead, Read as _, Write};
+use std::io::{self, BufRead, Read as _, Write};
 
 /// A message is not longer, in bytes.
 const MAX_MESSAGE: u64 = 16 << 20;

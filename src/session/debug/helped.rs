@@ -19,9 +19,9 @@ const MAX_SILENT: usize = 100;
 
 impl DebugWalk {
     /// The next step for a person whom the passing version helps: the first link of the chain that an explanation would
-    /// give, if that is known; else the first one in time that uses the same values as there, and gives other ones, or after which there are steps that are missing here. Steps that the failure depends on only by
-    /// a potential dependence come after all others. None of these that was judged is asked
-    /// again; after [`MAX_SILENT`] comparisons or [`MAX_SILENCE`], the next step is that without help.
+    /// give, if that is known; else the first one in time that uses the same values as there, and gives other ones, or
+    /// after which there are steps that are missing here. Steps that the failure depends on only by a potential
+    /// dependence come after all others. None of these that was judged is asked again; after [`MAX_SILENT`] comparisons or [`MAX_SILENCE`], the next step is that without help.
     ///
     /// Cost: the first time one pass over each run; then the facts about at most [`MAX_SILENT`] lines, in both runs.
     pub fn recommend_helped(&mut self) -> Result<Option<Recommendation>, Failure> {

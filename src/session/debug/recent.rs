@@ -1,8 +1,7 @@
 //! Lines that were changed lately: a fault is more likely there.
 
 use crate::certificate;
-use crate::explain::change;
-use crate::explain::change::LinesByPath;
+use crate::explain::change::{self, LinesByPath};
 use idd_world::record::store::Recording;
 use idd_world::repo::graph;
 use idd_world::repo::locate::Location;

@@ -1,7 +1,6 @@
 //! The failing program, run by the test and parked before its first segment while it is asked.
 
-use crate::explain::forks;
-use crate::explain::forks::ForkServer;
+use crate::explain::forks::{self, ForkServer};
 use crate::explain::model::{Explainer, ending_of, interrupted};
 use crate::explain::sides::{TargetProcess, is_same};
 use crate::failure::Failure;

@@ -5,8 +5,7 @@ use crate::explain::model::Explanation;
 use crate::explain::{model, words};
 use idd_explain::chain::ChainEnd;
 use idd_explain::failure::RunEnding;
-use idd_explain::link;
-use idd_explain::link::{Did, Instance};
+use idd_explain::link::{self, Did, Instance};
 use idd_report::chain::{
     EffectKind, InstanceChoice, Other, ReportChain, ReportLink, Set, Switched, VisibleFailure, WrittenText,
 };

@@ -1,8 +1,7 @@
 //! Conditions on a recorded state: of breakpoints, and what must hold.
 
-use crate::expression;
 use crate::expression::states::States;
-use crate::expression::{Expression, StateVariables};
+use crate::expression::{self, Expression, StateVariables};
 use idd_trace::TraceError;
 use idd_trace::step::Step;
 

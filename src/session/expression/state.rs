@@ -1,16 +1,14 @@
 //! The recorded process as [expressions](crate::expression) see it.
 
-use crate::expression;
 use crate::expression::arithmetic::{IntegerType, Number};
 use crate::expression::states::States;
-use crate::expression::{Expression, StateVariables, VariableContent};
+use crate::expression::{self, Expression, StateVariables, VariableContent};
 use idd_trace::TraceError;
 use idd_trace::instrument::debug::SourceType;
 use idd_trace::native::frame::NativeFrame;
 use idd_trace::native::object::{VariablePlace, View};
 use idd_trace::native::play::NativePlayer;
-use idd_trace::native::value;
-use idd_trace::native::value::VariablePart;
+use idd_trace::native::value::{self, VariablePart};
 use idd_trace::step::Step;
 
 /// An activation of a function, and the process around it.

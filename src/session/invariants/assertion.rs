@@ -10,8 +10,7 @@ use idd_base::plural::count;
 use idd_explain::native::invariant::Native;
 use idd_report::Status;
 use idd_trace::instrument::debug::SourceType;
-use idd_trace::logic::term;
-use idd_trace::logic::term::{TermId, Terms};
+use idd_trace::logic::term::{self, TermId, Terms};
 
 use crate::recorded::failed;
 use crate::slice::criterion::is_in_line;

@@ -1,28 +1,24 @@
 //! The failure of a run, and the conditions with which it follows.
 
-use crate::chop::failure;
-use crate::chop::failure::{ChopReference, Symbol};
+use crate::chop::failure::{self, ChopReference, Symbol};
 use crate::failure::Failure;
 use crate::invariants::passing_run::PassingBeside;
 use crate::invariants::recursion::Recursion;
 use crate::invariants::{InvariantsOrder, assertion, recursion};
-use crate::recorded;
-use crate::recorded::{ProcessChoice, failed};
+use crate::recorded::{self, ProcessChoice, failed};
 use crate::slice::SliceDirection;
 use crate::slice::criterion::{BY_SIGNAL, Criterion, is_fault, not_visible};
 use crate::sources::RecordedSources;
 use idd_explain::failure::RunWrong;
 use idd_explain::invariant::FailingState;
-use idd_explain::native::endless;
-use idd_explain::native::endless::EndlessLoop;
+use idd_explain::native::endless::{self, EndlessLoop};
 use idd_explain::native::invariant::Native;
 use idd_explain::native::recorded::NativeRecorded;
 use idd_trace::container::is_stopped;
 use idd_trace::logic::term::Terms;
 use idd_trace::native::machine::NativeMachine;
 use idd_trace::native::object::View;
-use idd_trace::native::output;
-use idd_trace::native::output::ByteOrigin;
+use idd_trace::native::output::{self, ByteOrigin};
 use idd_trace::native::play::NativePlayer;
 use idd_trace::native::visit::before_step;
 use idd_trace::output::{OutputByte, OutputStream, Outputs};

@@ -68,6 +68,7 @@ pub fn stat(player: &mut JavaPlayer) -> Result<Stat, TraceError> {
     Ok(Stat {
         n_records: machine.n_records,
         n_bytes: player.trace().n_bytes(),
+        n_repeated: player.trace().n_repeated(),
         n_events: machine.n_records,
         n_steps: machine.n_steps,
         n_accesses: counter.n_accesses,

@@ -2,8 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::native::model;
-use crate::native::model::Model;
+use crate::native::model::{self, Model};
 use crate::native::shape::{CallArgument, PrintClass, ValueSource};
 
 /// A call that may run code of the program.

@@ -10,8 +10,7 @@ use crate::native::frame::NativeFrame;
 use crate::native::globals::Global;
 use crate::native::machine::NativeMachine;
 use crate::native::shape::{FunctionShape, FunctionSlot, Register};
-use crate::native::value;
-use crate::native::value::{ValueContent, VariablePart};
+use crate::native::value::{self, ValueContent, VariablePart};
 use crate::step::Step;
 
 /// Bytes of a string that a pointer points to.

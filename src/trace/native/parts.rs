@@ -5,8 +5,7 @@ use std::sync::Arc;
 use crate::instrument::debug::{Compound, SourceType, StructMember};
 use crate::instrument::instruction::MetadataId;
 use crate::native::object::{VariablePlace, View};
-use crate::native::value;
-use crate::native::value::VariablePart;
+use crate::native::value::{self, VariablePart};
 
 /// Unnamed structures in structures are followed so deep.
 const MAX_UNNAMED: u32 = 10;

@@ -71,6 +71,7 @@ pub fn stat(player: &mut NativePlayer) -> Result<Stat, TraceError> {
     Ok(Stat {
         n_records: player.n_played - n_before,
         n_bytes: player.trace().n_bytes(),
+        n_repeated: player.trace().n_repeated(),
         n_events: machine.n_events,
         n_steps: machine.n_steps,
         n_accesses: counter.n_accesses,

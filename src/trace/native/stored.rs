@@ -1,8 +1,7 @@
 //! Recordings that are stored with the tests; `scripts/traces` makes them. Reading them needs no compiler.
 #![expect(clippy::unwrap_used, reason = "only tests call this")]
 
-use std::fs;
-use std::fs::File;
+use std::fs::{self, File};
 use std::io::BufReader;
 use std::path::Path;
 

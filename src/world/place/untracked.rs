@@ -3,8 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, DirEntry, File};
-use std::io;
-use std::io::Read as _;
+use std::io::{self, Read as _};
 use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
@@ -235,6 +234,11 @@ fn is_of_builder(path: &Path) -> bool {
     let tag = files::plain_up_to(&path.join(CACHE_TAG), MAX_TAG_BYTES).ok().flatten().unwrap_or_default();
     let tag = String::from_utf8_lossy(&tag);
     BUILDERS.iter().any(|name| tag.contains(name))
+}
+
+/// Whether a directory is too large to become part of the tested trees, and is shown beside them as a whole.
+pub fn is_large(path: &Path) -> bool {
+    size(path).is_none()
 }
 
 /// Bytes of a file or directory that is copied; `None` if it is too large, or has a repository in it.

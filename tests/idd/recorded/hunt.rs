@@ -5,8 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use git_idd::args;
-use git_idd::args::{Invocation, Request};
+use git_idd::args::{self, Invocation, Request};
 use idd_report::Report;
 use idd_session::context::{Context, Embedding};
 use idd_session::failure::Failure;
@@ -21,8 +20,7 @@ use serde_json::Value;
 use sha2::{Digest, Sha256};
 use tempfile::NamedTempFile;
 
-use crate::fixture;
-use crate::fixture::Fixture;
+use crate::fixture::{self, Fixture};
 use crate::recorded::Recorder;
 use crate::recorded::asked::Places;
 use crate::recorded::record::Record;

@@ -3,8 +3,7 @@
 use std::collections::HashMap;
 
 use crate::native::invariant::Native;
-use crate::native::naming;
-use crate::native::naming::NumberKind;
+use crate::native::naming::{self, NumberKind};
 use idd_trace::TraceError;
 use idd_trace::logic::evaluate::signed;
 use idd_trace::logic::substitute::variables;

@@ -1,11 +1,10 @@
 //! What was before the steps of a Java program.
 
 use crate::dap::tape::{Meaning, Past, ShownVariable, StackLevel, Tape, TapeBuilder, WatchedVariable};
-use crate::expression;
 use crate::expression::condition::{Condition, ConditionAnswers, INTERVAL};
 use crate::expression::java::{JavaState, NamedThing};
 use crate::expression::states::States as _;
-use crate::expression::{Expression, ExpressionValue, StateVariables as _};
+use crate::expression::{self, Expression, ExpressionValue, StateVariables as _};
 use idd_trace::TraceError;
 use idd_trace::detail::Detail;
 use idd_trace::execution::Execution as _;

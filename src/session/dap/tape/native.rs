@@ -1,10 +1,9 @@
 //! What was before the steps of a C program.
 
 use crate::dap::tape::{Meaning, Past, ShownVariable, StackLevel, Tape, TapeBuilder, WatchedVariable};
-use crate::expression;
 use crate::expression::condition::{Condition, ConditionAnswers, INTERVAL};
 use crate::expression::state::ProcessState;
-use crate::expression::{Expression, ExpressionValue};
+use crate::expression::{self, Expression, ExpressionValue};
 use idd_trace::TraceError;
 use idd_trace::detail::Detail;
 use idd_trace::native::machine::{Crash, NativeFrame, NativeMachine, Watch};

@@ -3,8 +3,7 @@
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 
-use crate::explain::forks;
-use crate::explain::forks::ForkServer;
+use crate::explain::forks::{self, ForkServer};
 use crate::explain::model::{Explainer, interrupted};
 use crate::explain::parking::ForkedRun;
 use crate::failure::Failure;

@@ -3,8 +3,7 @@
 use crate::instrument::Unsupported;
 use crate::instrument::java::class_file::{ATTRIBUTE_HEADER, ClassFile, ClassMethod};
 use crate::instrument::java::cursor::ByteCursor;
-use crate::instrument::java::operation;
-use crate::instrument::java::operation::Operation;
+use crate::instrument::java::operation::{self, Operation};
 use crate::instrument::java::pool::Pool;
 use std::ops::Range;
 use std::sync::Arc;

@@ -7,8 +7,7 @@ use crate::instrument::Unsupported;
 use crate::instrument::java::class_file::{ClassFile, ClassMethod};
 use crate::instrument::java::code::Code;
 use crate::instrument::java::descriptor::ValueKind;
-use crate::instrument::java::insert;
-use crate::instrument::java::insert::{Constants, Inserts, load, put_local};
+use crate::instrument::java::insert::{self, Constants, Inserts, load, put_local};
 use crate::instrument::java::layout::{CALL, Insert, InsertPlace, NUMBER};
 
 /// The class that replaces values, as class files name it.

@@ -5,8 +5,7 @@
 //! process ends, its count is added to that of the thread.
 
 use std::fs::File;
-use std::io;
-use std::io::Read as _;
+use std::io::{self, Read as _};
 use std::os::fd::FromRawFd as _;
 
 /// The first version of the argument of `perf_event_open`, which all later kernels take.
