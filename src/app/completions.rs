@@ -112,6 +112,8 @@ pub fn candidates(shell: Shell, words: &[OsString], context: &Context) -> io::Re
 }
 
 fn found(words: &[OsString], context: &Context) -> io::Result<Vec<CompletionCandidate>> {
+    // `help` takes the name of a command.
+    let words = words.strip_prefix(&["help".into()]).filter(|rest| rest.len() == 1).unwrap_or(words);
     let Some((current, before)) = words.split_last() else { return Ok(Vec::new()) };
     let argv = |words: &[OsString]| [&["git-idd".into()], words].concat();
     let parts = split(argv(before));
@@ -194,6 +196,7 @@ mod tests {
         assert_eq!(offered("--expo"), ["--expose-commit"]);
         assert_eq!(offered("--json --level file sta"), ["start", "status"]);
         assert_eq!(offered("--no-cle"), ["--no-clean"]);
+        assert_eq!(offered("help st"), ["start", "status"]);
     }
 
     #[test]

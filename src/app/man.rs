@@ -13,35 +13,6 @@ use crate::args;
 use crate::args::config::{FLAGS, OTHER_KEYS, SETTINGS};
 use idd_report::status::TABLE;
 
-const SYNOPSIS: [&str; 26] = [
-    "[<options>] [--] <test-cmd> [<args>...]",
-    "minimize [<options>] <good> <bad> -- <test-cmd> [<args>...]",
-    "shrink [<options>] --input <file>... -- <test-cmd> [<args>...]",
-    "list [--json]",
-    "(reset | gc | doctor)",
-    "(status | show) [--hunt=<id>] [--json]",
-    "watch [--hunt=<id>] [--html=<file>]",
-    "apply [--hunt=<id>] [--rung=<name>]",
-    "try [--hunt=<id>] [--suite=<command>] [--budget=<duration>] [--json] (<patch> | - | <rev>)",
-    "resume [--hunt=<id>] [-j <n>] [--budget <duration>] [--max-probes <n>] [--max-cost <duration>] [--fetch] [--json]",
-    "log [--hunt=<id>] [-v] [--format=(text | bisect)]",
-    "log [--hunt=<id>] (<rev> | <probe>)",
-    "explain [--hunt=<id>] [--at=(culprit | head)] [--switch] [--json]",
-    "explain [<options>] [--bad=<rev>] (--good=<rev> | --switch) -- <test-cmd> [<args>...]",
-    "record [<options>] -- <test-cmd> [<args>...]",
-    "trace (stat | tree | inputs | step <n> | why <n> <variable>) [--recording=<id>] [--json]",
-    "slice (--backward=<criterion> | --forward=<criterion>) [--data] [--address] [--recording=<id>] [--json]",
-    "chop [<options>] [--input=<file>]... [--expected=<file> | --good=<rev>] [-- <test-cmd> [<args>...]]",
-    "invariants [<options>] [--recording=<id> | --hunt[=<id>] | -- <test-cmd> [<args>...]]",
-    "report [--hunt=<id>] [--format=(markdown | sarif | github | gitlab | junit | certificate)]",
-    "report [--hunt=<id>] [--html=<file>] [--open]",
-    "verify [--yes] <certificate>",
-    "mcp [--build=<line>] [-- <test-cmd> [<args>...]]",
-    "completions (bash | zsh | fish)",
-    "setup [--dry-run] [--remove]",
-    "help [<command>]",
-];
-
 const DESCRIPTION: [&str; 7] = [
     "Finds the change that broke a test. Given a test that fails now, git idd finds the newest revision where it \
      passes and the first one where it fails. It reduces this commit to a minimal change that makes the test fail. It \
@@ -126,11 +97,11 @@ pub fn write(out: &mut dyn Write) -> io::Result<()> {
     let mut page = Roff::new();
     page.control("SH", ["NAME"]).text([roman("git-idd - find the change that broke a test")]);
     page.control("SH", ["SYNOPSIS"]);
-    for (index, form) in SYNOPSIS.iter().enumerate() {
+    for (index, form) in forms(&mut command.clone()).iter().enumerate() {
         if index > 0 {
             page.control("br", []);
         }
-        page.text([bold("git idd"), roman(format!(" {form}"))]);
+        page.text([bold("git idd"), roman(form.strip_prefix("git idd").unwrap_or(form))]);
     }
     page.control("SH", ["DESCRIPTION"]);
     for (index, paragraph) in DESCRIPTION.iter().enumerate() {
@@ -143,6 +114,19 @@ pub fn write(out: &mut dyn Write) -> io::Result<()> {
     man.render_options_section(out)?;
     commands(&command).to_writer(out)?;
     tables().to_writer(out)
+}
+
+/// The usage of the program and of each command, a line for each form.
+fn forms(command: &mut Command) -> Vec<String> {
+    command.build();
+    let of = |command: &mut Command| {
+        let usage = command.render_usage().to_string();
+        let lines = usage.lines().map(|line| line.trim_start_matches("Usage:").trim().to_owned());
+        lines.collect::<Vec<_>>()
+    };
+    let program = of(command).into_iter().filter(|form| !form.contains("<COMMAND>"));
+    let shown = command.get_subcommands_mut().filter(|command| !command.is_hide_set());
+    program.collect::<Vec<_>>().into_iter().chain(shown.flat_map(of)).collect()
 }
 
 fn commands(command: &Command) -> Roff {

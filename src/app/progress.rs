@@ -134,14 +134,14 @@ impl Talk for ProgressPrinter {
             }
             Event::Culprit { revision, n_candidates } => {
                 let first = self.sought.words().first;
-                let (id, subject) = (revision.short(), self.subject(*revision));
+                let (id, subject) = (revision.short(), self.subject_in_sentence(*revision));
                 self.line(&match n_candidates {
                     1 => format!("Found the {first}, {id} ({subject})."),
                     _ => format!("The {first} is one of {n_candidates}."),
                 });
             }
             Event::Proved { revision } => {
-                let (id, subject) = (revision.short(), self.subject(*revision));
+                let (id, subject) = (revision.short(), self.subject_in_sentence(*revision));
                 self.line(&format!("Proved the {}, {id} ({subject}).", self.sought.words().first));
                 self.begin("Reducing".to_owned());
             }
@@ -220,6 +220,11 @@ impl ProgressPrinter {
     fn subject(&self, id: CommitId) -> String {
         let subject = self.positions.history.find(id).map(|revision| Untrusted::from(revision.subject));
         subject.map(|subject| Terminal.line(&subject)).unwrap_or_default()
+    }
+
+    /// The subject of a commit in brackets before a full stop, without a full stop of its own.
+    fn subject_in_sentence(&self, id: CommitId) -> String {
+        self.subject(id).trim_end_matches('.').to_owned()
     }
 
     /// The two ends of the range, if both are known.

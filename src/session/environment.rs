@@ -1,4 +1,4 @@
-//! What a hunt needs of the user's untracked and ignored files: its environment.
+//! What a hunt needs of what only the user's working tree has: its environment.
 //!
 //! The first of the runs that reproduce the failure sees all of these files, and it is recorded which of them it uses before
 //! it makes or changes them. The second run sees only these, without what a compiler makes. If both show the same failure,
@@ -8,8 +8,13 @@
 //! files is compared to the first one. If both show the same, the test needs none of them. Otherwise the smallest set with
 //! which the failure is the first one is searched by halves (Zeller and Hildebrandt's delta debugging, with what is known to
 //! be needed kept in place).
+//!
+//! Tests that the user has edited and not committed belong to these files. A revision that is tested with another version of
+//! a test than its own says less of the revision, so the second run has none of them; they come back if it differs.
 
 use crate::failure::Failure;
+use crate::hints::files::listed;
+use crate::hold;
 use crate::hunt::{Hunt, Reproduced};
 use crate::plan::Adjustments;
 use crate::runner::{Runner, RunnerError};
@@ -24,15 +29,17 @@ use idd_report::{ErrorReport, Untrusted};
 use idd_world::files;
 use idd_world::journal::Record;
 use idd_world::place::surroundings::Surroundings;
-use idd_world::place::untracked::{Untracked, UntrackedPath, has_objects, untracked, used};
+use idd_world::place::untracked::{Tracking, Untracked, UserPath, has_objects, untracked, used};
 use idd_world::repo::store::TreeStore;
 use idd_world::repo::unchanged::FileTimes;
 use idd_world::repo::{graph, private};
 use idd_world::run::classify::{PlainResult, reproduced};
 use idd_world::run::{failure_line, normalise};
+use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::mem;
 use std::os::unix::ffi::OsStrExt as _;
+use std::path::PathBuf;
 use std::sync::Arc;
 
 /// Runs of the search for the smallest set.
@@ -46,13 +53,28 @@ const MAX_NAMED: usize = 5;
 pub(super) struct Environment {
     listed: EnvironmentState,
     /// What the test needs, if that is known.
-    pub(super) needed: Vec<Arc<UntrackedPath>>,
+    pub(super) needed: Vec<Arc<UserPath>>,
     /// All files, if not all are in use, and no run has shown yet whether other revisions need them.
-    all: Vec<Arc<UntrackedPath>>,
+    all: Vec<Arc<UserPath>>,
     /// Whether a run with the files that the first one used, or that were known to be needed, differed from it.
     is_use_refuted: bool,
+    /// The tests that the user has edited and not committed.
+    pub(super) edited: Vec<Arc<UserPath>>,
+    /// What is tried if no edited test is enough: the files that the first run used, with such tests.
+    with_edited: Option<Vec<Arc<UserPath>>>,
     /// Programs that a build makes; only the run with all files sees them.
-    programs: Vec<Arc<UntrackedPath>>,
+    programs: Vec<Arc<UserPath>>,
+}
+
+impl Environment {
+    /// What the first run sees.
+    pub(super) fn in_words(&self) -> &'static str {
+        if self.edited.is_empty() {
+            "untracked and ignored files"
+        } else {
+            "untracked and ignored files and edited tests"
+        }
+    }
 }
 
 /// All files of the user, for a run at the first bad commit. If the test passes there, it fails for want of a file that the
@@ -86,7 +108,7 @@ enum EnvironmentState {
     #[default]
     No,
     /// These files.
-    Open(Vec<Arc<UntrackedPath>>),
+    Open(Vec<Arc<UserPath>>),
     /// It is known what is needed, or that nothing can be known.
     Closed,
 }
@@ -100,7 +122,7 @@ pub(super) enum FirstRun {
     /// It is known from before what is needed; the failure has to be reproduced with it.
     Known,
     /// What it showed, and which of the files it used; no files if that is not known, or if it does not fail.
-    Seen(Observation, Vec<Arc<UntrackedPath>>),
+    Seen(Observation, Vec<Arc<UserPath>>),
 }
 
 impl Hunt<'_> {
@@ -125,11 +147,17 @@ impl Hunt<'_> {
         }
         let user = private::open(&self.location.git_directory)?;
         let is_known = |path: &[u8]| self.plan.held.contains_key(path) || graph::has_path(&user, self.plan.bad, path);
-        let Untracked { candidates, programs, caches } =
+        let Untracked { mut candidates, programs, caches } =
             untracked(self.location, &self.plan.commands.environment, &is_known);
+        let test = &self.plan.order.command;
+        let is_listed = |path: &Vec<u8>| candidates.iter().any(|candidate| candidate.path == *path);
+        let known: Vec<_> = self.needed_before().into_iter().filter(|path| !is_listed(path)).collect();
+        let edited = hold::edited(test, &self.plan.held, self.plan.bad, self.location, (&user, &known));
+        self.environment.edited = edited.iter().cloned().map(Arc::new).collect();
+        candidates.extend(edited);
         let has_overlays = self.runner.surroundings().place.as_ref().is_some_and(|place| place.has_overlays);
         let is_cache_shown = has_overlays && !caches.is_empty();
-        let has_products = candidates.iter().any(|candidate| candidate.is_ignored);
+        let has_products = candidates.iter().any(UserPath::is_ignored);
         if is_cache_shown || has_products {
             let caches = if has_overlays { caches } else { Vec::new() };
             let times = Some(Arc::new(FileTimes::read(self.location)));
@@ -137,30 +165,36 @@ impl Hunt<'_> {
         }
         self.refuse_gone()?;
         self.environment.programs = programs.into_iter().map(Arc::new).collect();
-        self.keep_all(&[], 0);
+        self.keep_all(&[], &[]);
         if !candidates.is_empty() {
             self.environment.listed = EnvironmentState::Open(candidates.into_iter().map(Arc::new).collect());
         }
         Ok(())
     }
 
+    /// The paths that the hunt needed before it was stopped.
+    fn needed_before(&self) -> Vec<Vec<u8>> {
+        let needed = self.runner.environment_of_journal().unwrap_or_default();
+        needed.iter().filter_map(|path| files::unhex(path)).collect()
+    }
+
     /// Refuses to go on with a hunt that needs a file which is gone.
     fn refuse_gone(&self) -> Result<(), Failure> {
-        let needed = self.runner.environment_of_journal().unwrap_or_default();
         let is_gone = |path: &Vec<u8>| {
             let top = self.location.top.as_ref();
             top.is_some_and(|top| top.join(OsStr::from_bytes(path)).symlink_metadata().is_err())
         };
-        let Some(path) = needed.iter().filter_map(|path| files::unhex(path)).find(is_gone) else { return Ok(()) };
+        let Some(path) = self.needed_before().into_iter().find(is_gone) else { return Ok(()) };
         let path = Terminal.line(&Untrusted::from(path));
         Err(Failure::error(format!("the hunt needs `{path}` of your working tree, which is gone"))
             .with_hint("put it back, or start another hunt with `--no-cache`"))
     }
 
-    /// Keeps all files for a later run, if only the first `n_used` of them, or fewer than all, are in use.
-    fn keep_all(&mut self, candidates: &[Arc<UntrackedPath>], n_used: usize) {
-        let all = [candidates, &self.environment.programs].concat();
-        if n_used < all.len() {
+    /// Keeps all files for a later run, if fewer than all are in use. Edited tests that make no difference are left out.
+    fn keep_all(&mut self, candidates: &[Arc<UserPath>], used: &[Arc<UserPath>]) {
+        let is_kept = |candidate: &&Arc<UserPath>| !candidate.is_edited() || used.contains(candidate);
+        let all: Vec<_> = candidates.iter().chain(&self.environment.programs).filter(is_kept).cloned().collect();
+        if used.len() < all.len() {
             self.environment.all = all;
         }
     }
@@ -170,7 +204,7 @@ impl Hunt<'_> {
         let EnvironmentState::Open(all) = &self.environment.listed else { return Ok(FirstRun::NotNeeded) };
         let all = all.clone();
         let known = self.runner.environment_of_journal().filter(|_| !self.environment.is_use_refuted).map(|known| {
-            let is_needed = |candidate: &&Arc<UntrackedPath>| known.contains(&files::hex(&candidate.path));
+            let is_needed = |candidate: &&Arc<UserPath>| known.contains(&files::hex(&candidate.path));
             all.iter().filter(is_needed).cloned().collect::<Vec<_>>()
         });
         if let Some(needed) = &known
@@ -179,7 +213,7 @@ impl Hunt<'_> {
         {
             // The files have changed since the hunt was stopped; which of them it needs is known.
             let needed = needed.clone();
-            self.keep_all(&all, needed.len());
+            self.keep_all(&all, &needed);
             self.environment.listed = EnvironmentState::Closed;
             self.use_files(needed, adjustments)?;
             return Ok(FirstRun::Known);
@@ -192,17 +226,28 @@ impl Hunt<'_> {
         let used = match known {
             _ if reproduced(&seen, &self.runner.criteria) != PlainResult::Fails => Vec::new(),
             Some(known) => known,
-            None => self.location.top.as_ref().map(|top| used(&all, &recorded, top)).unwrap_or_default(),
+            None => match self.environment.with_edited.take() {
+                Some(used) => used,
+                None => self.without_edited(&all, &recorded),
+            },
         };
         self.show(&adjustments.environment);
         Ok(FirstRun::Seen(seen, used))
+    }
+
+    /// The files that the first run used but edited tests; these are tried later.
+    fn without_edited(&mut self, all: &[Arc<UserPath>], recorded: &BTreeSet<PathBuf>) -> Vec<Arc<UserPath>> {
+        let used = self.location.top.as_ref().map(|top| used(all, recorded, top)).unwrap_or_default();
+        let (edited, others): (Vec<_>, Vec<_>) = used.iter().cloned().partition(|path| path.is_edited());
+        self.environment.with_edited = Some(used).filter(|_| !edited.is_empty());
+        others
     }
 
     /// The probe of the second run: with the files that the first one used.
     pub(super) fn second_probe(
         &mut self,
         probe: Probe,
-        used: &[Arc<UntrackedPath>],
+        used: &[Arc<UserPath>],
         adjustments: &Adjustments,
     ) -> Result<Option<Probe>, Failure> {
         let with_files = if used.is_empty() { probe } else { self.probe_with(used, adjustments)? };
@@ -215,7 +260,7 @@ impl Hunt<'_> {
         &mut self,
         with: &Observation,
         others: &[Observation],
-        used: Vec<Arc<UntrackedPath>>,
+        used: Vec<Arc<UserPath>>,
         adjustments: &mut Adjustments,
     ) -> Result<Option<Reproduced>, Failure> {
         if !others.iter().all(|other| self.is_alike(with, other)) {
@@ -225,7 +270,7 @@ impl Hunt<'_> {
         }
         let listed = mem::replace(&mut self.environment.listed, EnvironmentState::Closed);
         if let EnvironmentState::Open(all) = listed {
-            self.keep_all(&all, used.len());
+            self.keep_all(&all, &used);
         }
         self.use_files(used, adjustments)?;
         Ok(None)
@@ -242,9 +287,13 @@ impl Hunt<'_> {
             return Ok(None);
         };
         if without.iter().any(|other| self.is_alike(with, other)) {
-            self.keep_all(&all, 0);
+            self.keep_all(&all, &[]);
             self.use_files(Vec::new(), adjustments)?;
             return Ok(None);
+        }
+        if self.environment.with_edited.is_some() {
+            self.environment.listed = EnvironmentState::Open(all);
+            return Ok(Some(Reproduced::Otherwise));
         }
         let kind = |seen: &Observation| reproduced(seen, &self.runner.criteria);
         let (shown, other) = (kind(with), without.first().map(kind));
@@ -264,14 +313,15 @@ impl Hunt<'_> {
             return Ok(Some(Reproduced::No(Conclusion::NotReproducible, Some(said))));
         }
         if shown == PlainResult::Passes {
-            let said = Self::contrast(with, without);
+            let said = self.contrast(with, without);
             return Ok(Some(Reproduced::No(Conclusion::NotReproducible, Some(said))));
         }
         if shown != PlainResult::Fails {
             self.show(&adjustments.environment);
             let line = last_line(with);
             self.runner.talk.say(&Terminal.line(&Untrusted::from(format!(
-                "With your untracked and ignored files the revision cannot be tested ({line}), so no probe sees these files."
+                "With your {} the revision cannot be tested ({line}), so no probe sees these files.",
+                self.environment.in_words(),
             ))));
             return Ok(Some(Reproduced::Otherwise));
         }
@@ -279,7 +329,7 @@ impl Hunt<'_> {
         let Some(needed) = self.needed(&all, &[], with, &mut n_runs, adjustments)? else {
             return Ok(Some(Reproduced::No(self.runner.conclusion(), None)));
         };
-        self.keep_all(&all, needed.len());
+        self.keep_all(&all, &needed);
         self.use_files(needed, adjustments)?;
         Ok(Some(Reproduced::Otherwise))
     }
@@ -321,12 +371,12 @@ impl Hunt<'_> {
     /// known to show it. `None` if interrupted or out of budget.
     fn needed(
         &mut self,
-        open: &[Arc<UntrackedPath>],
-        fixed: &[Arc<UntrackedPath>],
+        open: &[Arc<UserPath>],
+        fixed: &[Arc<UserPath>],
         with: &Observation,
         n_runs: &mut usize,
         adjustments: &Adjustments,
-    ) -> Result<Option<Vec<Arc<UntrackedPath>>>, Failure> {
+    ) -> Result<Option<Vec<Arc<UserPath>>>, Failure> {
         if open.len() <= 1 {
             return Ok(Some(open.to_vec()));
         }
@@ -353,7 +403,7 @@ impl Hunt<'_> {
     /// A run at the bad revision with these files; `None` if interrupted or out of budget.
     fn with_files(
         &mut self,
-        files: &[Arc<UntrackedPath>],
+        files: &[Arc<UserPath>],
         adjustments: &Adjustments,
         nth: u32,
     ) -> Result<Option<Observation>, Failure> {
@@ -363,7 +413,7 @@ impl Hunt<'_> {
     }
 
     /// The probe of the bad revision with these files, which are shown from now on.
-    fn probe_with(&mut self, files: &[Arc<UntrackedPath>], adjustments: &Adjustments) -> Result<Probe, Failure> {
+    fn probe_with(&mut self, files: &[Arc<UserPath>], adjustments: &Adjustments) -> Result<Probe, Failure> {
         self.show(files);
         let adjustments = Adjustments { environment: files.to_vec(), ..adjustments.clone() };
         let store = self.store(&adjustments)?;
@@ -372,13 +422,20 @@ impl Hunt<'_> {
     }
 
     /// Uses these files from now on, and writes that down.
-    fn use_files(&mut self, needed: Vec<Arc<UntrackedPath>>, adjustments: &mut Adjustments) -> Result<(), Failure> {
+    fn use_files(&mut self, needed: Vec<Arc<UserPath>>, adjustments: &mut Adjustments) -> Result<(), Failure> {
         self.show(&needed);
         let paths = needed.iter().map(|candidate| files::hex(&candidate.path)).collect();
         self.runner.append(&Record::Environment { paths })?;
         if !needed.is_empty() {
             let revision = self.plan.bad_in_words();
             let said = format!("Testing {revision} with your files: {}.", named(&needed));
+            self.runner.talk.say(&Terminal.line(&Untrusted::from(said)));
+        }
+        let edited = self.environment.edited.iter();
+        let left: Vec<&[u8]> = edited.filter(|path| !needed.contains(path)).map(|path| &path.path[..]).collect();
+        if !left.is_empty() {
+            let left = listed(&left, self.location);
+            let said = format!("Not tested: your uncommitted changes in {left}; the failure is the same without them.");
             self.runner.talk.say(&Terminal.line(&Untrusted::from(said)));
         }
         let has_objects = needed.iter().filter_map(|path| path.shown()).any(|shown| has_objects(&shown.source));
@@ -389,14 +446,14 @@ impl Hunt<'_> {
     }
 
     /// Shows these files to probes from now on; the small ones are part of the trees.
-    fn show(&mut self, files: &[Arc<UntrackedPath>]) {
+    fn show(&mut self, files: &[Arc<UserPath>]) {
         let (surroundings, present) = (self.with(files), self.runner.surroundings());
         if (&surroundings.shown, &surroundings.held) != (&present.shown, &present.held) {
             self.runner.stand(surroundings);
         }
     }
 
-    fn with(&self, files: &[Arc<UntrackedPath>]) -> Surroundings {
+    fn with(&self, files: &[Arc<UserPath>]) -> Surroundings {
         let shown = files.iter().filter_map(|candidate| candidate.shown().cloned()).collect();
         let held = files.iter().flat_map(|candidate| candidate.held()).map(|(path, _)| path.clone()).collect();
         Surroundings { shown, held, ..self.runner.surroundings().clone() }
@@ -411,10 +468,11 @@ impl Hunt<'_> {
     }
 
     /// The error of a test that passes with the files of the user, and fails without them.
-    fn contrast(with: &Observation, without: &[Observation]) -> ErrorReport {
+    fn contrast(&self, with: &Observation, without: &[Observation]) -> ErrorReport {
         let line = without.first().map(last_line).unwrap_or_default();
         let message = format!(
-            "the test fails only in a checkout without your untracked and ignored files ({line}); with them it passes ({})",
+            "the test fails only in a checkout without your {} ({line}); with them it passes ({})",
+            self.environment.in_words(),
             with.ending
         );
         let hint = "the failure that you see needs something else: an uncommitted change, or a step before the test, which \
@@ -424,10 +482,14 @@ impl Hunt<'_> {
 }
 
 /// The paths of the environment, as a list.
-fn named(needed: &[Arc<UntrackedPath>]) -> String {
-    let name = |candidate: &Arc<UntrackedPath>| {
+fn named(needed: &[Arc<UserPath>]) -> String {
+    let name = |candidate: &Arc<UserPath>| {
         let path = String::from_utf8_lossy(&candidate.path).into_owned();
-        if candidate.is_ignored { format!("{path} (ignored)") } else { path }
+        match candidate.tracking {
+            Tracking::Untracked => path,
+            Tracking::Ignored => format!("{path} (ignored)"),
+            Tracking::Edited => format!("{path} (edited)"),
+        }
     };
     let mut names: Vec<String> = needed.iter().take(MAX_NAMED).map(name).collect();
     if needed.len() > MAX_NAMED {

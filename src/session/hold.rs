@@ -10,14 +10,15 @@ use crate::talk::Talk;
 use idd_base::revision::{CommitId, TreeId};
 use idd_change::EntryMode;
 use idd_change::trees::Trees as _;
+use idd_hunt::test_paths::is_test_path;
 use idd_report::Untrusted;
 use idd_report::escape::Terminal;
 use idd_world::files::{self, OnDisk};
-use idd_world::place::untracked::{UntrackedPath, is_large, untracked};
+use idd_world::place::untracked::{UserPath, is_large, untracked};
 use idd_world::repo::locate::Location;
 use idd_world::repo::store::{HeldFiles, TreeStore};
-use idd_world::repo::{Repository, graph, locate, private};
-use std::collections::BTreeMap;
+use idd_world::repo::{Repository, graph, locate, private, uncommitted};
+use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Component, Path};
@@ -101,22 +102,49 @@ pub fn missing(
     location: &Location,
     (user, context): (&Repository, &Context),
 ) -> Vec<Vec<u8>> {
-    let words = match command {
-        TestCommand::Argv(words) => words.clone(),
-        TestCommand::Shell(line) => simple_words(line).unwrap_or_default(),
-    };
     let Some(top) = &location.top else { return Vec::new() };
-    // Some test runners take a part of a file: `test_a.py::test_b`.
-    let file = |word: &OsString| word.as_bytes().split(|byte| *byte == b':').next().map(<[u8]>::to_vec);
-    let names = words.iter().skip(1).filter_map(file);
-    let is_missing = |path: &Vec<u8>| {
+    let is_missing = |path: &[u8]| {
         !held.contains_key(path)
             && !graph::has_path(user, bad, path)
             && matches!(files::read(top, path), Some(OnDisk::File { .. }))
             && !locate::is_ignored(location, path, &context.environment)
     };
-    let is_named = |name: &Vec<u8>| inside(OsStr::from_bytes(name), location).filter(|path| !path.is_empty());
-    names.filter(|name| is_named(name).is_some_and(|path| is_missing(&path))).collect()
+    let named = named(command, location).into_iter();
+    named.filter(|(_, path)| is_missing(path)).map(|(name, _)| name).collect()
+}
+
+/// The tracked files with uncommitted changes that belong to the test, and are not held: those that the command names,
+/// those that are named like tests, and new ones. In each checkout, the test is the one that the user has.
+///
+/// - `known`: further paths; the hunt needed them before it was stopped, and the user has committed them meanwhile.
+pub fn edited(
+    command: &TestCommand,
+    held: &BTreeMap<Vec<u8>, OnDisk>,
+    bad: CommitId,
+    location: &Location,
+    (user, known): (&Repository, &[Vec<u8>]),
+) -> Vec<UserPath> {
+    let Some(top) = &location.top else { return Vec::new() };
+    let named = named(command, location);
+    let is_of_test = |path: &Vec<u8>| {
+        is_test_path(path)
+            || named.iter().any(|(_, of_command)| of_command == path)
+            || !graph::has_path(user, bad, path)
+    };
+    let changed: BTreeSet<Vec<u8>> = uncommitted::changed(location).into_iter().filter(is_of_test).collect();
+    let known = known.iter().cloned();
+    let all: BTreeSet<Vec<u8>> = changed.into_iter().chain(known).filter(|path| !held.contains_key(path)).collect();
+    all.iter().filter_map(|path| UserPath::edited(top, path)).collect()
+}
+
+/// The files below the top that the arguments of a command name: as written, and relative to the top.
+fn named(command: &TestCommand, location: &Location) -> Vec<(Vec<u8>, Vec<u8>)> {
+    let words = words(command);
+    // Some test runners take a part of a file: `test_a.py::test_b`.
+    let file = |word: &OsString| word.as_bytes().split(|byte| *byte == b':').next().map(<[u8]>::to_vec);
+    let path = |name: &[u8]| inside(OsStr::from_bytes(name), location).filter(|path| !path.is_empty());
+    let names = words.iter().skip(1).filter_map(file);
+    names.filter_map(|name| path(&name).map(|path| (name, path))).collect()
 }
 
 /// The message about a file that no checkout has.
@@ -156,9 +184,7 @@ impl FileHolder {
         if !holding.no_hold {
             let is_known = |path: &[u8]| held.contains_key(path) || graph::has_path(from.0, bad, path);
             let candidates = untracked(location, &from.1.environment, &is_known).candidates;
-            held.extend(
-                candidates.iter().flat_map(UntrackedPath::held).map(|(path, file)| (path.clone(), file.clone())),
-            );
+            held.extend(candidates.iter().flat_map(UserPath::held).map(|(path, file)| (path.clone(), file.clone())));
         }
         let paths = held.keys().cloned().collect();
         let files = held.iter().map(|(path, file)| (path.clone(), Some(stored(file)))).collect();
@@ -207,18 +233,12 @@ pub fn program(command: &TestCommand, location: &Location) -> Option<Vec<u8>> {
 
 /// The program of a command, as written.
 pub fn program_word(command: &TestCommand) -> Option<OsString> {
-    match command {
-        TestCommand::Argv(words) => words.first().cloned(),
-        TestCommand::Shell(line) => simple_words(line)?.into_iter().next(),
-    }
+    words(command).into_iter().next()
 }
 
 /// The script of a command, as written: the program itself if it is a path, or an interpreter's script.
 pub fn script(command: &TestCommand) -> Option<OsString> {
-    let words: Vec<OsString> = match command {
-        TestCommand::Argv(words) => words.clone(),
-        TestCommand::Shell(line) => simple_words(line)?,
-    };
+    let words = words(command);
     let program = words.first()?;
     let name = Path::new(program).file_name()?.to_string_lossy().into_owned();
     if INTERPRETERS.contains(&name.as_str()) {
@@ -226,6 +246,14 @@ pub fn script(command: &TestCommand) -> Option<OsString> {
         return (!script.as_bytes().starts_with(b"-")).then(|| script.clone());
     }
     program.as_bytes().contains(&b'/').then(|| program.clone())
+}
+
+/// The words of the first command of a test; none if they cannot be understood without a shell.
+pub fn words(command: &TestCommand) -> Vec<OsString> {
+    match command {
+        TestCommand::Argv(words) => words.clone(),
+        TestCommand::Shell(line) => simple_words(line).unwrap_or_default(),
+    }
 }
 
 /// The words of the first command of a shell line, if they can be understood without a shell.

@@ -18,7 +18,7 @@ use crate::saved::{KeptCommit, Saved};
 use crate::talk::Talk;
 use crate::tally::HuntLimits;
 use crate::varying_line::UnlikeLines;
-use crate::{bisect, hints, hold, kept, mend, remote, sandboxes, saved, suite};
+use crate::{bisect, hold, kept, mend, remote, sandboxes, saved, suite};
 use idd_base::goal::{HuntGoal, HuntStage};
 use idd_base::outcome::{Observation, Signature, TimeLimits};
 use idd_base::plural::count;
@@ -85,9 +85,6 @@ pub fn run(task: Task<'_>, user: &Repository) -> Result<Report, Failure> {
     }
     if let Some(path) = hunt.plan.missing.first() {
         hunt.runner.talk.say(&hold::missing_file(path));
-    }
-    if let Some(said) = hints::files::not_tested(hunt.plan, location) {
-        hunt.runner.talk.say(&Terminal.line(&Untrusted::from(said)));
     }
     hunt.runner.append(&Record::Asked(HuntGoal { until, reduction }))?;
     let result = hunt.run_in_spite_of_damage();

@@ -17,7 +17,7 @@ use idd_hunt::{Again, Artifacts, HuntWishes, Noisy};
 use idd_world::cache::{CommandParts, ProbePlan};
 use idd_world::files::{self, OnDisk};
 use idd_world::place::surroundings::Surroundings;
-use idd_world::place::untracked::UntrackedPath;
+use idd_world::place::untracked::UserPath;
 use idd_world::process::{CommandWords, shell};
 use idd_world::remote::Service;
 use idd_world::repo::division::{DivisionError, Divisions};
@@ -40,8 +40,8 @@ use std::sync::Arc;
 pub struct Adjustments {
     /// Test files that are held because a pass without them was empty.
     pub also_held: Vec<Vec<u8>>,
-    /// What every revision has of the user's untracked and ignored files.
-    pub environment: Vec<Arc<UntrackedPath>>,
+    /// What every revision has of what only the user's working tree has.
+    pub environment: Vec<Arc<UserPath>>,
     /// Nothing is held.
     pub hold_nothing: bool,
     /// A pass that is newer than a first bad commit that was found.

@@ -27,7 +27,7 @@ use idd_world::process::CommandWords;
 use idd_world::record::build::BuildDirectory;
 use idd_world::record::listen::{TakenTrace, TraceListener};
 use idd_world::record::store::Recording;
-use idd_world::record::{build, store};
+use idd_world::record::{build, store, witness};
 use idd_world::repo::locate::Location;
 use idd_world::repo::{graph, private};
 use idd_world::run::sandbox::{self, Commands, ProbeJob, Sandbox};
@@ -169,14 +169,18 @@ pub fn of_trees(
             Some(_) => "Building and running the test under the instrumenting compiler.",
             None => "Building and running the test; only Java is recorded, as no clang was found.",
         });
-        let RecordedRun { seen, taken, losses } = instruments.run(&job, &place, true, &mut observe)?;
+        let mut recorded = instruments.run(&job, &place, true, &mut observe)?;
+        if let Some(build) = &instruments.build
+            && missed::is_bypassed(&recorded.seen, &build.logged(), &recorded.taken)
+        {
+            talk.say(missed::AGAIN);
+            witness::load(build)?;
+            recorded = instruments.run(&job, &place, true, &mut observe)?;
+        }
+        let RecordedRun { seen, taken, losses } = recorded;
         let logged = instruments.build.as_ref().map(BuildDirectory::logged).unwrap_or_default();
         match &instruments.build {
             Some(build) => {
-                if missed::is_bypassed(&seen, &logged, &taken) {
-                    talk.say("Nothing was recorded: building again to see which compiler the build calls.");
-                    observe(&job, &missed::watched(build, instruments.commands(Vec::new()))?, None)?;
-                }
                 missed::complain(&seen, build, &taken, Java { has_agent: instruments.has_agent(), losses: &losses })?;
             }
             None => missed::complain_without_clang(plain_build(&seen)?, &taken, &losses)?,
@@ -352,6 +356,7 @@ pub fn commands(
     environment.push(("PATH".into(), path));
     environment.push(("CC".into(), build.bin().join("cc").into()));
     environment.push((build::VARIABLE.into(), build.path.clone().into()));
+    environment.extend(witness::variables(build));
     environment.extend(NOTHING_KEPT.map(|(name, value)| (name.into(), value.into())));
     // Only the test is traced, not what the build runs of its own products.
     let mut words: Vec<OsString> = vec!["/usr/bin/env".into()];

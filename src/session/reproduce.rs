@@ -228,9 +228,16 @@ impl Hunt<'_> {
                 "Build and test run in `{directory}` of each checkout, because you are in this directory."
             ));
         }
+        if let Some(said) = hints::files::not_tested(self.plan, self.location, &self.environment.edited) {
+            self.runner.talk.say(&Terminal.line(&Untrusted::from(said)));
+        }
         let minutes = FIRST_LIMIT.as_secs() / 60;
         let what = self.plan.order.history.find.words().reproducing;
-        let files = if self.is_environment_open() { ", first with all your untracked and ignored files" } else { "" };
+        let files = if self.is_environment_open() {
+            format!(", first with all your {}", self.environment.in_words())
+        } else {
+            String::new()
+        };
         self.runner.talk.say(&match self.plan.order.test.timeout {
             Some(limit) => {
                 format!("{what}{files} (each command is killed after {} s).", limit.as_secs_f64())

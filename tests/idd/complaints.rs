@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use git_idd::args::{self, Request};
 use idd_base::outcome::TimeLimits;
@@ -22,6 +22,7 @@ use idd_world::cache::Observations;
 use idd_world::repo::{graph, locate, private};
 use idd_world::run::local_executor::LocalExecutor;
 use idd_world::run::{Criteria, SignatureMode};
+use idd_world::tools::{self, HuntTools, ToolContext};
 
 use crate::fixture::Fixture;
 
@@ -62,12 +63,22 @@ fn ask(fixture: &Fixture, arguments: &[&str], revisions: &[&str]) -> Vec<Answer>
     let plan = Plan::new(args, None, &location, &user, &context).ok().unwrap();
     let saved = saved::open(&plan, &location, None, false).ok().unwrap();
     saved::make_private(&location, &user, plan.bad).ok().unwrap();
+    let mut observations = Observations::open(&location.idd_directory()).unwrap().0;
+    observations.use_tools(HuntTools::new(ToolContext {
+        directory: tools::directory(&location.idd_directory()),
+        environment: plan.commands.environment.clone(),
+        root: fixture.place().join("sandboxes"),
+        place: None,
+        started: SystemTime::now(),
+        audited: plan.audited(),
+        earlier: saved.replay.as_ref().and_then(|replay| replay.toolset.clone()),
+    }));
     let start = RunnerStart {
         plan: &plan,
         location: location.clone(),
         segment: saved.segment,
         replay: saved.replay,
-        observations: Observations::open(&location.idd_directory()).unwrap().0,
+        observations,
         executor: Box::new(LocalExecutor::new(
             fixture.place().join("sandboxes"),
             private::private_directory(&location.idd_directory()),
@@ -180,6 +191,12 @@ fn complaints_of_c_without_a_build_command_are_found_through_the_test() {
     assert_eq!(answers[2].new.len(), 2, "{:?}", answers[2].new);
     assert!(answers[2].new[0].contains("[-Wint-conversion]"), "{:?}", answers[2].new);
     assert!(answers[2].new[1].contains("[-Wunused-variable]"), "{:?}", answers[2].new);
+    // A build that was configured before, as by CMake, does not look for the compiler in `PATH`.
+    let script = script.replace("gcc -DA=1", "/usr/bin/gcc @options");
+    let fixture = Fixture::of(&(BEGIN.to_owned() + "echo '-DA=1 -w' > options" + &script));
+    let found = ask(&fixture, &["./test.sh"], &["older", "newer", "candidate"]);
+    assert_eq!(found[2].new, answers[2].new);
+    assert_eq!(found[2].unchecked, 0);
 }
 
 #[test]

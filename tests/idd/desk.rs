@@ -399,6 +399,47 @@ fn what_is_not_tested_is_said_first() {
     assert!(said.starts_with("Not tested: your uncommitted changes in `log`.\n"), "{said}");
 }
 
+/// A test that some revision has, and that the user edits or adds without a commit.
+const EDITED: &str = "
+    mkdir tests; echo true > tests/cases
+    for n in 1 2 3 4 5 6 7; do
+        echo $n > log; [ $n -ge 4 ] && echo 2 > value || echo 1 > value
+        commit \"change $n\"
+    done
+";
+
+#[test]
+fn a_test_that_was_edited_is_tested_in_each_revision_if_the_failure_needs_it() {
+    let fixture = Fixture::of(EDITED);
+    fixture.sh("echo '[ $(cat value) = 1 ] || { echo \"value is $(cat value)\"; exit 1; }' >> tests/cases");
+    // An untracked file that the test uses, and one that it does not use.
+    fixture.sh("echo 'echo ok' > helper; echo x > unused; echo 9 > log");
+    let test = &["sh", "-e", "-c", "sh ./helper; . ./tests/cases"];
+    assert_eq!(check_found(&fixture, test), ["helper", "tests/cases"]);
+    let (_, said) = fixture.said(&[&["--no-cache"][..], test].concat(), 0);
+    assert!(said.starts_with("Not tested: your uncommitted changes in `log`.\n"), "{said}");
+    assert!(said.contains(" with your files: helper, tests/cases (edited).\n"), "{said}");
+    // A hunt goes on with them if they were committed meanwhile.
+    fixture.said(&[&["--no-cache", "--max-probes", "4"][..], test].concat(), 6);
+    fixture.sh("git add helper tests; git commit -qm test");
+    let (found, _) = fixture.said(&["resume", "--max-probes", "1000"], 0);
+    assert!(found.contains("change 4"), "{found}");
+    // A new one that git was told of.
+    fixture.sh("git reset -q --soft HEAD^; git mv tests/cases tests/more; git add tests; git rm -q -f helper");
+    assert_eq!(check_found(&fixture, &["sh", "-e", "tests/more"]), ["tests/more"]);
+}
+
+#[test]
+fn an_edited_test_that_makes_no_difference_is_not_tested() {
+    let fixture = Fixture::of(EDITED);
+    fixture.sh("echo '# a note' >> tests/cases");
+    let test = &["sh", "-e", "-c", ". ./tests/cases; grep -qx 1 value || { echo wrong; exit 1; }"];
+    assert_eq!(check_found(&fixture, test), [""; 0]);
+    let (_, said) = fixture.said(&[&["--no-cache"][..], test].concat(), 0);
+    let note = "Not tested: your uncommitted changes in `tests/cases`; the failure is the same without them.\n";
+    assert!(said.contains(note), "{said}");
+}
+
 #[test]
 fn a_failure_inside_of_a_script_is_one_whatever_its_exit_code_is() {
     let fixture = Fixture::of(
@@ -505,7 +546,7 @@ fn a_version_of_git_in_the_failing_line_does_not_matter() {
 fn explanations_recordings_and_measurements_see_what_a_hunt_sees() {
     let fixture = Fixture::of(
         "printf 'p\\n*.made\\n' > .gitignore
-         printf 'p: p.c\\n\\t$(CC) -g -o p p.c\\n' > Makefile
+         printf 'p: p.c\\n\\t/usr/bin/cc -g -o p p.c\\n' > Makefile
          for n in 1 2 3 4; do
              [ $n -ge 3 ] && by=7 || by=1
              printf '#include <stdio.h>\\nint main(int argc, char **argv)\\n{\\n    int sum = argc * %s;\\n    printf(\"%%s\\\\n\", argv[1]);\\n    return sum > 5;\\n}\\n' $by > p.c

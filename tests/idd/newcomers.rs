@@ -408,7 +408,7 @@ fn swapped_revisions_are_answered_with_the_command_that_is_meant() {
         BAD_PASSES,
         &[
             "The bad revision `old` is an ancestor of the good revision `HEAD`; perhaps they are swapped: `--good` names",
-            "`git idd --good old --bad HEAD -- ./test.sh`.",
+            "`git idd --good old --bad HEAD --hold test.sh -- ./test.sh`.",
         ],
     );
     let said = place.said(&["--good", "old~0", "--bad", "HEAD~3", "--hold", "test.sh", "./test.sh"], BAD_PASSES);

@@ -446,51 +446,58 @@ int main(int argc, char **argv)
     assert!(!said.contains("warning"), "{said}");
 }
 
-/// What `record` says of a build that goes past it.
-fn said_of_bypass(files: &[(&str, &str)], build: &str, test: &str) -> String {
-    let place = repository(files);
-    let (said, progress, code) = idd(place.path(), &["record", "--once", "--build", build, "--", test]);
-    assert_eq!(code, Some(1), "{said}{progress}");
-    let at = progress.find("error: ").unwrap_or_else(|| panic!("{progress}"));
-    progress[at..].to_owned()
-}
-
 const FIVE: (&str, &str) = ("p.c", "int main(void) { return 5; }\n");
 
-#[test]
-fn record_names_the_compiler_that_the_build_calls_by_its_path() {
-    let ignored = (".gitignore", "p\n*.o\n");
-    let makefile = ("Makefile", "p: p.c\n\t$(CC) -o p p.c\n");
-    for (makefile, build) in
-        [(makefile, "make CC=/usr/bin/gcc"), (("Makefile", "p: p.c\n\t/usr/bin/gcc -o p p.c\n"), "make")]
-    {
-        let said = said_of_bypass(&[FIVE, ignored, makefile], build, "./p");
-        let expected = "error: the build never called the instrumenting compiler, but `/usr/bin/gcc`\n\n\
-            hint: have the build call `$CC`, or `cc` by its name and not by a path: `--build 'make CC=cc'`, if it is set in a makefile or by `CC=`\n";
-        assert_eq!(said, expected, "{build}");
-    }
+/// Records `./p` of a build that calls its compiler by a path.
+#[track_caller]
+fn check_replaced(files: &[(&str, &str)], build: &str, test: &str) {
+    let place = repository(&[files, &[FIVE, (".gitignore", "p\nq\n*.o\n")]].concat());
+    let (said, progress, code) = idd(place.path(), &["record", "--build", build, "--", test]);
+    assert_eq!(code, Some(0), "{said}{progress}");
+    assert!(
+        progress.contains("with each compiler that the build calls replaced by the instrumenting one."),
+        "{progress}"
+    );
+    assert!(!progress.contains("warning"), "{progress}");
+    let (tree, ..) = idd(place.path(), &["trace", "tree"]);
+    assert!(tree.contains("main()  p.c:1"), "{tree}");
 }
 
 #[test]
-fn record_names_the_wrapper_that_calls_another_compiler() {
-    let wrapper = "#!/bin/sh\n/usr/bin/gcc \"$@\" || exit 1\nexit 0\n";
-    let makefile = "p: p.c\n\tsh ./wrapper -o p p.c\n";
-    let files = [FIVE, ("wrapper", wrapper), ("Makefile", makefile), (".gitignore", "p\n")];
-    let expected = "error: the build never called the instrumenting compiler, but `/usr/bin/gcc` (by `./wrapper`)\n\n\
+fn a_compiler_that_the_build_calls_by_its_path_is_replaced() {
+    let by_variable = ("Makefile", "p: p.c\n\t$(CC) -o p p.c\n");
+    check_replaced(&[by_variable], "make CC=/usr/bin/gcc", "./p");
+    let by_path = ("Makefile", "p: p.o\n\t/usr/bin/gcc -o p p.o\np.o: p.c\n\t/usr/bin/gcc -c -o p.o p.c\n");
+    check_replaced(&[by_path], "make", "./p");
+    let wrapper = ("wrapper", "#!/bin/sh\n/usr/bin/gcc \"$@\" || exit 1\nexit 0\n");
+    check_replaced(&[wrapper], "sh ./wrapper -o p p.c", "./p");
+    // Another program was instrumented.
+    check_replaced(&[], "cc -o q p.c && /usr/bin/gcc -o p p.c", "./p");
+    check_replaced(&[], "PATH=/usr/bin:/bin gcc -o p p.c", "./p");
+    // A build that is part of the test.
+    check_replaced(&[], "true", "/usr/bin/gcc -o p p.c && ./p");
+}
+
+#[test]
+fn record_names_a_compiler_that_cannot_be_replaced() {
+    let said_of = |files: &[(&str, &str)], build: &str| {
+        let place = repository(&[files, &[FIVE, (".gitignore", "p\nq\ntcc\n")]].concat());
+        let (said, progress, code) = idd(place.path(), &["record", "--once", "--build", build, "--", "./p"]);
+        assert_eq!(code, Some(1), "{said}{progress}");
+        let at = progress.find("error: ").unwrap_or_else(|| panic!("{progress}"));
+        progress[at..].to_owned()
+    };
+    let make = |command: &str| format!("ln -sf /usr/bin/gcc tcc; {command}");
+    let expected = "error: the build never called the instrumenting compiler, but `./tcc`\n\n\
+        hint: have the build call `$CC`, or `cc` by its name and not by a path: `--build 'make CC=cc'`, if it is set in a makefile or by `CC=`\n";
+    assert_eq!(said_of(&[], &make("./tcc -o p p.c")), expected);
+    let wrapper = ("wrapper", "#!/bin/sh\n./tcc \"$@\" || exit 1\nexit 0\n");
+    let expected = "error: the build never called the instrumenting compiler, but `./tcc` (by `./wrapper`)\n\n\
         hint: have `./wrapper` call `cc` by its name, so that it is found in `PATH`, or go without it: `--build 'make CC=cc'`\n";
-    assert_eq!(said_of_bypass(&files, "make", "./p"), expected);
-}
-
-#[test]
-fn record_names_the_compiler_of_the_program_if_another_one_was_instrumented() {
-    let makefile = "all:\n\tcc -o q p.c\n\t/usr/bin/gcc -o p p.c\n";
-    let files = [FIVE, ("Makefile", makefile), (".gitignore", "p\nq\n")];
-    let said = said_of_bypass(&files, "make", "./p");
+    assert_eq!(said_of(&[wrapper], &make("sh ./wrapper -o p p.c")), expected);
+    let said = said_of(&[], &make("cc -o q p.c; ./tcc -o p p.c"));
     assert!(said.starts_with("error: the test ran no instrumented program, and ended with exit code 5\n"), "{said}");
-    assert!(said.contains("hint: sources were instrumented, but others were compiled by `/usr/bin/gcc`: "), "{said}");
-    // A build that is part of the test is watched as well.
-    let said = said_of_bypass(&[FIVE], "true", "/usr/bin/gcc -o p p.c && ./p");
-    assert!(said.contains("never called the instrumenting compiler, but `/usr/bin/gcc`\n"), "{said}");
+    assert!(said.contains("hint: sources were instrumented, but others were compiled by `./tcc`: "), "{said}");
 }
 
 #[test]

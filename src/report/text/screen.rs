@@ -10,6 +10,8 @@ use crate::views::views;
 use crate::{Commit, Report, ReportedFix, Status, Suite, Untrusted, places, summary, text};
 use idd_base::outcome::Outcome;
 use idd_base::plural::count;
+use idd_base::revision::CommitId;
+use std::collections::BTreeSet;
 use std::io::{self, Write};
 
 /// The rows of a screen of so many columns, with the ones of the culprit. A narrower one has more, for the same text.
@@ -223,9 +225,10 @@ impl TextScreen<'_> {
         let mut rows = Vec::new();
         let chain = chain_of(explanations);
         rows.extend(chain.into_iter().flat_map(|chain| self.labelled("why:", &chain.in_one_line())));
-        let n_repaired = report.repairs.iter().filter(|repair| !repair.patch.is_empty()).count();
-        if n_repaired > 0 {
-            rows.extend(self.labelled("repairs:", &format!("{} made testable", count(n_repaired, "revision"))));
+        let repaired = report.repairs.iter().filter(|repair| !repair.patch.is_empty()).map(|repair| repair.commit);
+        let repaired: BTreeSet<CommitId> = repaired.collect();
+        if !repaired.is_empty() {
+            rows.extend(self.labelled("repairs:", &format!("{} made testable", count(repaired.len(), "revision"))));
         }
         if !report.held.is_empty() && text::is_found(report.status) {
             let (shown, n_more) = report.shown_held();

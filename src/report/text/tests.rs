@@ -210,7 +210,10 @@ fn screen(report: &Report, explanations: &[Explained]) -> String {
 
 #[test]
 fn a_finding_fits_on_a_screen() {
-    insta::assert_snapshot!(screen(&samples::found(), &[]), @r"
+    let mut report = samples::found();
+    // Two repairs of one revision.
+    report.repairs.extend_from_within(..1);
+    insta::assert_snapshot!(screen(&report, &[]), @r"
     3333333333333333333333333333333333333333 is the first bad commit
     Author: A U Thor <author@example.com>
     Date:   Tue Apr 21 09:30:00 2026 +0100

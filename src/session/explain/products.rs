@@ -8,6 +8,7 @@ use std::time::Duration;
 use crate::explain::model::Explainer;
 use crate::failure::Failure;
 use idd_base::revision::TreeId;
+use idd_world::files;
 use idd_world::process::CommandWords;
 use idd_world::record::build::BuildDirectory;
 use idd_world::run::sandbox::{Commands, ProbeJob};
@@ -37,6 +38,10 @@ cp -a -f -- "$1/." .
 cp -- "$1.next" "$IDD_BUILD/next"
 "#;
 
+fn kept(explainer: &Explainer<'_>) -> PathBuf {
+    explainer.root.join("built")
+}
+
 /// The failing version, built once.
 pub(super) struct Products {
     pub(super) build: BuildDirectory,
@@ -46,7 +51,12 @@ pub(super) struct Products {
 impl Products {
     pub(super) fn new(explainer: &Explainer<'_>) -> Result<Self, Failure> {
         let build = explainer.build("bad")?;
-        Ok(Self { build, kept: explainer.root.join("built") })
+        Ok(Self { build, kept: kept(explainer) })
+    }
+
+    /// Removes what a build has made that could not be used.
+    pub(super) fn forget(explainer: &Explainer<'_>) -> io::Result<()> {
+        files::remove(&kept(explainer))
     }
 
     /// A run. Where the products are put back, the sources stay as they are, so that they are no newer than what was made of them.

@@ -8,7 +8,7 @@ use crate::order::{RecordOrder, TestCommand};
 use crate::record::missed;
 use crate::recorded::{failed, is_java};
 use crate::{order, record, sandboxes};
-use idd_base::outcome;
+use idd_base::outcome::{self, Observation};
 use idd_base::revision::TreeId;
 use idd_trace::TraceError;
 use idd_trace::container::TracedProcess;
@@ -19,7 +19,7 @@ use idd_world::files;
 use idd_world::record::build::BuildDirectory;
 use idd_world::record::listen::{KeptPart, TakenTrace, TraceListener};
 use idd_world::record::store::UnitRange;
-use idd_world::record::{listen, store};
+use idd_world::record::{listen, store, witness};
 use idd_world::run::sandbox::{Commands, ProbeJob, Sandbox};
 use std::ffi::OsString;
 use std::io;
@@ -148,18 +148,22 @@ impl Explainer<'_> {
         (sandbox, build, commands): (&mut Sandbox, &BuildDirectory, WithVariables<'_>),
     ) -> Result<BuiltSide, Failure> {
         let (socket, place) = (self.root.join(format!("trace-{name}")), self.root.join(name));
-        let recording = commands(vec![(listen::VARIABLE.into(), socket.clone().into())])?;
-        let listener = TraceListener::start(&socket, &place, (max_trace, KeptPart::First))?;
-        let seen = sandbox.observe(
-            &ProbeJob::fresh(tree, limit),
-            &recording,
-            &mut listener.watched(&mut self.interrupt.clone()),
-        );
-        let taken = listener.finish().into_iter().collect::<io::Result<Vec<_>>>()?;
-        let seen = seen?.ok_or_else(interrupted)?;
+        let mut run = || -> Result<(Observation, Vec<TakenTrace>), Failure> {
+            let recording = commands(vec![(listen::VARIABLE.into(), socket.clone().into())])?;
+            let listener = TraceListener::start(&socket, &place, (max_trace, KeptPart::First))?;
+            let seen = sandbox.observe(
+                &ProbeJob::fresh(tree, limit),
+                &recording,
+                &mut listener.watched(&mut self.interrupt.clone()),
+            );
+            let taken = listener.finish().into_iter().collect::<io::Result<Vec<_>>>()?;
+            Ok((seen?.ok_or_else(interrupted)?, taken))
+        };
+        let (mut seen, mut taken) = run()?;
         if missed::is_bypassed(&seen, &build.logged(), &taken) {
-            let watched = missed::watched(build, self.commands(build, Vec::new()))?;
-            sandbox.observe(&ProbeJob::fresh(tree, limit), &watched, &mut self.interrupt.clone())?;
+            witness::load(build)?;
+            Products::forget(self)?;
+            (seen, taken) = run()?;
         }
         missed::complain(&seen, build, &taken, missed::Java::default())?;
         let units = store::take_maps(&build.path, &place)?;

@@ -6,12 +6,14 @@ use crate::plan::Plan;
 use idd_base::plural::count;
 use idd_base::revision::CommitId;
 use idd_world::files as disk;
+use idd_world::place::untracked::UserPath;
 use idd_world::process::shell;
 use idd_world::repo::locate::Location;
 use idd_world::repo::{Repository, graph, locate, uncommitted};
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
+use std::sync::Arc;
 
 /// At most this many files are named.
 const MAX_NAMES: usize = 3;
@@ -131,7 +133,7 @@ pub fn product(place: (&Plan, &Location, &Repository), path: &[u8], why: &str) -
 
 /// The hint about an ignored file or directory that every revision has as it is now: a build may make it.
 pub fn same_product(scene: &HintScene<'_>) -> Option<String> {
-    let shown = scene.environment.iter().find(|candidate| candidate.is_ignored)?;
+    let shown = scene.environment.iter().find(|candidate| candidate.is_ignored())?;
     let path = typed(&shown.path, scene.location);
     let build = match build_command(scene.plan, scene.repository, &path) {
         Some(command) => shell::quoted_text(command.as_bytes()),
@@ -157,27 +159,34 @@ fn build_command(plan: &Plan, repository: &Repository, path: &[u8]) -> Option<&'
 
 /// The hint about uncommitted changes of tracked files; `None` if there are none.
 pub fn uncommitted(scene: &HintScene<'_>, advice: &str) -> Option<String> {
-    let names = changed(scene.plan, scene.location)?;
+    let names = changed(scene.plan, scene.location, scene.environment)?;
     Some(format!(
         "Uncommitted changes are in your working tree, but in no checkout: {names}. {advice}; `--hold` with their paths tests \
          every revision with them, and `git diff HEAD` shows them."
     ))
 }
 
-/// The message about uncommitted changes before a hunt; `None` if there are none.
-pub fn not_tested(plan: &Plan, location: &Location) -> Option<String> {
-    Some(format!("Not tested: your uncommitted changes in {}.", changed(plan, location)?))
+/// The message about uncommitted changes before a hunt; `None` if there are none but those of tests, with which the first
+/// run is made.
+pub fn not_tested(plan: &Plan, location: &Location, tests: &[Arc<UserPath>]) -> Option<String> {
+    Some(format!("Not tested: your uncommitted changes in {}.", changed(plan, location, tests)?))
 }
 
-/// The tracked files with uncommitted changes that are not held, named.
-fn changed(plan: &Plan, location: &Location) -> Option<String> {
+/// The tracked files with uncommitted changes that are neither held nor among these, named.
+fn changed(plan: &Plan, location: &Location, tested: &[Arc<UserPath>]) -> Option<String> {
     let changed = uncommitted::changed(location);
-    let changed: Vec<&Vec<u8>> = changed.iter().filter(|path| !plan.held.contains_key(*path)).collect();
-    let names = changed.iter().take(MAX_NAMES).map(|path| format!("`{}`", text(&typed(path, location))));
+    let is_tested = |path: &Vec<u8>| plan.held.contains_key(path) || tested.iter().any(|tested| tested.path == *path);
+    let changed: Vec<&[u8]> = changed.iter().filter(|path| !is_tested(path)).map(Vec::as_slice).collect();
+    Some(listed(&changed, location)).filter(|names| !names.is_empty())
+}
+
+/// The first of these paths, as they are written from the current directory, and the number of the others.
+pub fn listed(paths: &[&[u8]], location: &Location) -> String {
+    let names = paths.iter().take(MAX_NAMES).map(|path| format!("`{}`", text(&typed(path, location))));
     let names = names.collect::<Vec<_>>().join(", ");
-    match changed.len().checked_sub(MAX_NAMES) {
-        Some(n_more @ 1..) => Some(format!("{names} and {}", count(n_more, "more file"))),
-        _ => Some(names).filter(|names| !names.is_empty()),
+    match paths.len().checked_sub(MAX_NAMES) {
+        Some(n_more @ 1..) => format!("{names} and {}", count(n_more, "more file")),
+        _ => names,
     }
 }
 

@@ -11,16 +11,17 @@ pub mod program;
 pub mod runners;
 mod words;
 
-use crate::order::TestCommand;
+use crate::order::{HuntOrder, TestCommand};
 use crate::plan::Plan;
 use idd_base::outcome::Observation;
 use idd_base::revision::CommitId;
 use idd_hunt::finding::Conclusion;
-use idd_world::place::untracked::UntrackedPath;
+use idd_world::place::untracked::UserPath;
 use idd_world::process::shell;
 use idd_world::repo::locate::Location;
 use idd_world::repo::{Repository, graph, private};
 use idd_world::run::classify::is_build_failure;
+use std::ffi::OsString;
 use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -35,8 +36,8 @@ pub struct HintScene<'s> {
     pub repository: &'s Repository,
     /// The checkouts, as the last probes left them.
     pub checkouts: Vec<PathBuf>,
-    /// What every revision has of the user's untracked and ignored files.
-    pub environment: &'s [Arc<UntrackedPath>],
+    /// What every revision has of what only the user's working tree has.
+    pub environment: &'s [Arc<UserPath>],
     /// The files that were removed from them after probes, relative to the top.
     pub removed: &'s [Vec<u8>],
     /// The runs at the bad revision.
@@ -94,15 +95,21 @@ fn swapped(scene: &HintScene<'_>) -> Option<String> {
     };
     let revision =
         |name: &str| if name.bytes().all(is_plain) { name.to_owned() } else { text(&shell::quoted(name.as_bytes())) };
-    let build = order.test.build.as_ref();
-    let build = build.map(|line| format!("--build {} ", text(&shell::quoted(line.as_bytes())))).unwrap_or_default();
     Some(format!(
         "The bad revision `{bad}` is an ancestor of the good revision `{good}`; perhaps they are swapped: `--good` \
-         names one at which the test passes. Run `git idd --good {} --bad {} {build}-- {}`.",
+         names one at which the test passes. Run `git idd --good {} --bad {} {}-- {}`.",
         revision(bad),
         revision(good),
+        options(order),
         text(&test)
     ))
+}
+
+/// The options of a hunt that another hunt in the same checkouts needs, too, with a space after each.
+fn options(order: &HuntOrder) -> String {
+    let option = |name: &str, value: &OsString| format!("{name} {} ", text(&shell::quoted(value.as_bytes())));
+    let build = order.test.build.iter().map(|line| option("--build", line));
+    build.chain(order.test.hold.iter().map(|path| option("--hold", path))).collect()
 }
 
 /// Whether no shell reads a byte of the name of a revision otherwise.
@@ -113,8 +120,8 @@ fn is_plain(byte: u8) -> bool {
 /// What the output of the reproduced failure shows, as sentences: a failing test among others, a file that only the
 /// working tree has, and causes outside of the revision; and that a script of the command asks its user.
 pub fn reproduced(scene: &HintScene<'_>) -> Vec<String> {
-    let command = text(&scene.plan.order.command.to_line());
-    let of_runner = scene.seen.iter().find_map(|seen| runners::hint(seen, &command));
+    let order = &scene.plan.order;
+    let of_runner = scene.seen.iter().find_map(|seen| runners::hint(seen, &order.command, &options(order)));
     let missing = files::missing_of_output(scene);
     of_runner.into_iter().chain(missing).chain(output::hints(scene.seen, false)).chain(question(scene)).collect()
 }

@@ -1,10 +1,16 @@
 //! The failing test that a known test runner names, and how to hunt it alone.
 
+use crate::hints::text;
+use crate::hold;
+use crate::order::TestCommand;
 use idd_base::outcome::Observation;
 use idd_world::process::shell;
 use idd_world::run::runners::RunnerReport;
 use regex::Regex;
+use std::ffi::OsString;
 use std::fmt::Write as _;
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::Path;
 
 /// A test runner.
 #[derive(Clone, Copy)]
@@ -28,18 +34,19 @@ const fn by_pattern(runner: TestRunner) -> TestRunner {
 }
 
 const RUNNERS: [TestRunner; 6] = [
-    row("pytest", r"(?m)\b\d+ passed\b.* in [\d.]+s", "`git idd -- pytest {}`"),
-    row("cargo test", r"(?m)^test \S+ \.\.\. ok$", "`git idd -- cargo test {} -- --exact`"),
-    by_pattern(row("go test", r"(?m)^(?:ok  \t|--- PASS: )", "`git idd -- go test -run {} ./...`")),
-    by_pattern(row("ctest", r"tests? failed out of (\d+)", "`git idd` with `ctest -R {}`")),
-    row("Surefire", r"(?m)Tests run: (\d+), Failures: ", "`git idd -- mvn test -Dtest={}`"),
-    row("prove", r"(?m)^Files=(\d+), Tests=", "`git idd -- prove {}`"),
+    row("pytest", r"(?m)\b\d+ passed\b.* in [\d.]+s", "pytest {}"),
+    row("cargo test", r"(?m)^test \S+ \.\.\. ok$", "cargo test {} -- --exact"),
+    by_pattern(row("go test", r"(?m)^(?:ok  \t|--- PASS: )", "go test -run {} ./...")),
+    by_pattern(row("ctest", r"tests? failed out of (\d+)", "ctest -R {}")),
+    row("Surefire", r"(?m)Tests run: (\d+), Failures: ", "mvn test -Dtest={}"),
+    row("prove", r"(?m)^Files=(\d+), Tests=", "prove {}"),
 ];
 
 /// The sentence about the test that is hunted, if the output names it and other tests ran, too.
 ///
 /// - `command`: the test command; a test that it names already is no news.
-pub fn hint(seen: &Observation, command: &str) -> Option<String> {
+/// - `options`: those of the hunt that a hunt of the one test needs, too.
+pub fn hint(seen: &Observation, command: &TestCommand, options: &str) -> Option<String> {
     let report = RunnerReport::of_run(seen)?;
     let name = report.failed.first()?;
     let runner = RUNNERS.iter().find(|runner| runner.format == report.format);
@@ -58,7 +65,8 @@ pub fn hint(seen: &Observation, command: &str) -> Option<String> {
     };
     let parts: &[char] = if report.format == "Surefire" { &['.'] } else { &[':', '/', ' '] };
     let last = name.rsplit(parts).next().unwrap_or_default();
-    if command.contains(last) {
+    let line = text(&command.to_line());
+    if line.contains(last) {
         return None;
     }
     let alone = runner.map(|TestRunner { alone, around, format, .. }| {
@@ -70,15 +78,35 @@ pub fn hint(seen: &Observation, command: &str) -> Option<String> {
             _ => name.clone(),
         };
         let word = around.map(|(begin, end)| format!("{begin}{}{end}", regex::escape(&name)));
-        let mut text = format!(" {} hunts it alone.", alone.replace("{}", &quoted(&word.unwrap_or(name))));
+        let called = as_called(alone, command);
+        let command = |start: &str, word: &str| match *format {
+            // It runs in the directory of a build.
+            "ctest" => format!("`{start}` with `{}`", alone.replace("{}", word)),
+            _ => format!("`{start} {options}-- {}`", called.replace("{}", word)),
+        };
+        let mut said = format!(" {} hunts it alone.", command("git idd", &quoted(&word.unwrap_or(name))));
         if report.failed.len() > 1 {
-            let each = alone.replacen("git idd", "git idd --each <command>", 1);
             let place = around.map_or("{}".to_owned(), |(begin, end)| format!("'{begin}{{}}{end}'"));
-            let _ = write!(text, " {} hunts each one that the command prints.", each.replace("{}", &place));
+            let each = command("git idd --each <command>", &place);
+            let _ = write!(said, " {each} hunts each one that the command prints.");
         }
-        text
+        said
     });
     Some(format!("The failing test is `{name}`; {others}.{}", alone.unwrap_or_default()))
+}
+
+/// A command of a runner as the user calls the runner: `.venv/bin/python -m pytest` for `pytest`.
+fn as_called(alone: &str, command: &TestCommand) -> String {
+    let (runner, rest) = alone.split_once(' ').unwrap_or((alone, ""));
+    let words = hold::words(command);
+    let is_runner = |word: &OsString| Path::new(word).file_name().is_some_and(|name| name == runner);
+    match words.iter().position(is_runner) {
+        Some(at) => {
+            let called: Vec<String> = words[..=at].iter().map(|word| quoted(&text(word.as_bytes()))).collect();
+            format!("{} {rest}", called.join(" "))
+        }
+        None => alone.to_owned(),
+    }
 }
 
 /// A word for the shell: the output of a test may contain anything.
@@ -94,7 +122,8 @@ mod tests {
 
     #[track_caller]
     fn check(output: &str, expected: &str) {
-        assert_eq!(hint(&observation(1, output), "make test").unwrap_or_default(), expected, "{output}");
+        let command = TestCommand::Shell("make test".into());
+        assert_eq!(hint(&observation(1, output), &command, "").unwrap_or_default(), expected, "{output}");
     }
 
     #[test]
@@ -155,6 +184,20 @@ mod tests {
         check("1..1\nnot ok 1 - load\n", "");
         check("FAIL: parse\nPASS: x\n", "");
         let output = "test a::b ... ok\ntest a::c ... FAILED\ntest result: FAILED. 1 passed; 1 failed\n";
-        assert_eq!(hint(&observation(1, output), "cargo test a::c"), None);
+        assert_eq!(hint(&observation(1, output), &TestCommand::Shell("cargo test a::c".into()), ""), None);
+    }
+
+    #[test]
+    fn the_command_calls_the_runner_as_the_user_does_and_has_the_options_of_the_hunt() {
+        let seen = observation(1, "FAILED a.py::test_x - y\n=== 1 failed, 4 passed in 0.03s ===\n");
+        let said = |line: &str| hint(&seen, &TestCommand::Shell(line.into()), "--hold a.py ").unwrap();
+        for (line, expected) in [
+            ("X=1 '.venv/bin/pytest' -q", "pytest"),
+            (".venv/bin/pytest -q tests", ".venv/bin/pytest"),
+            ("uv run python -m pytest tests", "uv run python -m pytest"),
+        ] {
+            let expected = format!(" `git idd --hold a.py -- {expected} a.py::test_x` hunts it alone.");
+            assert!(said(line).ends_with(&expected), "{}", said(line));
+        }
     }
 }

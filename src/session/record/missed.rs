@@ -7,8 +7,11 @@ use idd_report::escape::Terminal;
 use idd_world::record::build::{BuildDirectory, Logged};
 use idd_world::record::listen::TakenTrace;
 use idd_world::record::witness::CompilerRun;
-use idd_world::record::{RecordError, java, witness};
-use idd_world::run::sandbox::Commands;
+use idd_world::record::{java, witness};
+
+/// What is said before a build runs again with the compilers replaced.
+pub const AGAIN: &str =
+    "Nothing was recorded: building again, with each compiler that the build calls replaced by the instrumenting one.";
 
 /// Text of the program or the tree, for a line of the terminal.
 pub fn shown(text: &str) -> String {
@@ -38,12 +41,6 @@ fn is_not_found(seen: &Observation) -> bool {
     seen.stage == Stage::Test && matches!(seen.ending, Ending::Exit(126 | 127))
 }
 
-/// The same commands, with a log of the compilers that they call.
-pub fn watched(build: &BuildDirectory, mut commands: Commands) -> Result<Commands, RecordError> {
-    commands.environment.extend(witness::variables(build)?);
-    Ok(commands)
-}
-
 /// What is known of the Java programs of a test.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Java<'j> {
@@ -53,8 +50,8 @@ pub struct Java<'j> {
     pub losses: &'j [String],
 }
 
-/// The error if a recording is impossible. If the build [bypasses](is_bypassed) the instrumenting compiler, the
-/// [watched] commands were run before.
+/// The error if a recording is impossible. If the build [bypasses](is_bypassed) the instrumenting compiler, it was run again
+/// with the [compilers replaced](witness::load).
 pub fn complain(
     seen: &Observation,
     build: &BuildDirectory,

@@ -140,11 +140,15 @@ impl Runner<'_> {
         let mut environment = usual.environment.clone();
         environment.push((compiles::LINKS.into(), links.into()));
         self.commands = Arc::new(Commands { environment, ..(*usual).clone() });
-        let seen = self.observe_line(
-            ReplacementLine { build: None, test: compiles::line(&builds), is_clean: true },
-            *tree,
-            revision,
-        );
+        let executions = self.all_observations().executions();
+        if let Some(executions) = &executions {
+            executions.tell(Some(compiles::note_execution));
+        }
+        let line = ReplacementLine { build: None, test: compiles::line(&builds), is_clean: true };
+        let seen = self.observe_line(line, *tree, revision);
+        if let Some(executions) = &executions {
+            executions.tell(None);
+        }
         self.commands = usual;
         let Some(seen) = seen? else { return Ok(false) };
         self.complaining.compiles = Some(Arc::new(Compiles::read(&seen.output).unwrap_or_default()));

@@ -1,4 +1,4 @@
-//! What the user's working tree has beside the tracked files: what a test may need of it, and caches of build tools.
+//! What the user's working tree has beside the commits: what a test may need of it, and caches of build tools.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::ffi::{OsStr, OsString};
@@ -44,15 +44,26 @@ const COMPILED: [&[u8; 4]; 5] = [b"\x7fELF", b"\xcf\xfa\xed\xfe", b"!<ar", b"\xc
 /// Names of directories that are caches, and are left out.
 const CACHES: [&str; 6] = ["__pycache__", ".pytest_cache", ".mypy_cache", ".ruff_cache", ".gradle", ".ccls-cache"];
 
-/// A path of the user's working tree that is not tracked.
+/// A path of the user's working tree that no commit has as it is there.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct UntrackedPath {
+pub struct UserPath {
     /// Its path, relative to the top: the topmost directory with nothing tracked below it, or a file.
     pub path: Vec<u8>,
-    /// Whether git ignores it.
-    pub is_ignored: bool,
+    /// What git says of it.
+    pub tracking: Tracking,
     /// How it becomes visible.
     pub content: Visibility,
+}
+
+/// What git says of a path that no commit has as it is in the working tree.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Tracking {
+    /// It is new.
+    Untracked,
+    /// It is ignored.
+    Ignored,
+    /// It is tracked, and has changes that are not committed.
+    Edited,
 }
 
 /// How a path becomes visible in a checkout.
@@ -64,7 +75,25 @@ pub enum Visibility {
     Beside(ShownPath),
 }
 
-impl UntrackedPath {
+impl UserPath {
+    /// What is tracked and has uncommitted changes; `None` if it is gone, or large.
+    pub fn edited(top: &Path, path: &[u8]) -> Option<Self> {
+        let file = top.join(OsStr::from_bytes(path));
+        size(&file).filter(|_| file.symlink_metadata().is_ok())?;
+        let content = Visibility::Held(files::read_all(top, path));
+        Some(Self { path: path.to_vec(), tracking: Tracking::Edited, content })
+    }
+
+    /// Whether git ignores it.
+    pub fn is_ignored(&self) -> bool {
+        self.tracking == Tracking::Ignored
+    }
+
+    /// Whether it is tracked.
+    pub fn is_edited(&self) -> bool {
+        self.tracking == Tracking::Edited
+    }
+
     /// Its files, if they are part of the tested trees.
     pub fn held(&self) -> impl Iterator<Item = (&Vec<u8>, &OnDisk)> {
         let held = match &self.content {
@@ -87,9 +116,9 @@ impl UntrackedPath {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Untracked {
     /// What a test may need, what git does not ignore first.
-    pub candidates: Vec<UntrackedPath>,
+    pub candidates: Vec<UserPath>,
     /// Single programs that git ignores: a build makes them, and every revision would be tested with the same one.
-    pub programs: Vec<UntrackedPath>,
+    pub programs: Vec<UserPath>,
     /// Caches of build tools.
     pub caches: Vec<ShownPath>,
 }
@@ -117,7 +146,8 @@ pub fn untracked(
     let mut n_bytes = 0;
     // A directory is whole, with what git ignores in it.
     let mut listed = HashSet::new();
-    for is_ignored in [false, true] {
+    for tracking in [Tracking::Untracked, Tracking::Ignored] {
+        let is_ignored = tracking == Tracking::Ignored;
         for path in locate::untracked(location, is_ignored, environment) {
             let name = path.strip_suffix(b"/").unwrap_or(&path);
             let (relative, source) = (PathBuf::from(OsStr::from_bytes(name)), top.join(OsStr::from_bytes(name)));
@@ -134,9 +164,9 @@ pub fn untracked(
                 digest: digest(&source),
             };
             if is_ignored && is_program(&source) {
-                found.programs.push(UntrackedPath {
+                found.programs.push(UserPath {
                     path: name.to_vec(),
-                    is_ignored,
+                    tracking: Tracking::Ignored,
                     content: Visibility::Beside(shown()),
                 });
                 continue;
@@ -159,7 +189,7 @@ pub fn untracked(
             let is_without_files = content == Visibility::Held(BTreeMap::new()) && !source.join(".git").exists();
             let content = if is_without_files { Visibility::Beside(shown()) } else { content };
             if content != Visibility::Held(BTreeMap::new()) {
-                found.candidates.push(UntrackedPath { path: name.to_vec(), is_ignored, content });
+                found.candidates.push(UserPath { path: name.to_vec(), tracking, content });
             }
         }
     }
@@ -170,7 +200,7 @@ pub fn untracked(
 /// that was used, also the other ignored files of its directory: one configuration has made them, and can need each of them.
 ///
 /// - `paths`: the used paths, relative to the top; they need not exist.
-pub fn used(candidates: &[Arc<UntrackedPath>], paths: &BTreeSet<PathBuf>, top: &Path) -> Vec<Arc<UntrackedPath>> {
+pub fn used(candidates: &[Arc<UserPath>], paths: &BTreeSet<PathBuf>, top: &Path) -> Vec<Arc<UserPath>> {
     let names: HashSet<&[u8]> = candidates.iter().map(|candidate| &candidate.path[..]).collect();
     let mut found = HashSet::new();
     for path in paths {
@@ -183,16 +213,16 @@ pub fn used(candidates: &[Arc<UntrackedPath>], paths: &BTreeSet<PathBuf>, top: &
             found.insert(*candidate);
         }
     }
-    let file_in = |candidate: &UntrackedPath| {
+    let file_in = |candidate: &UserPath| {
         let path = Path::new(OsStr::from_bytes(&candidate.path));
         let file = top.join(path);
-        (candidate.is_ignored && file.is_file()).then(|| (path.parent().map(Path::to_owned), file))
+        (candidate.is_ignored() && file.is_file()).then(|| (path.parent().map(Path::to_owned), file))
     };
-    let is_found = |candidate: &UntrackedPath| found.contains(&candidate.path[..]);
+    let is_found = |candidate: &UserPath| found.contains(&candidate.path[..]);
     let used = candidates.iter().filter(|candidate| is_found(candidate));
     let directories: HashSet<_> =
         used.filter_map(|candidate| file_in(candidate)).map(|(directory, _)| directory).collect();
-    let is_beside = |candidate: &UntrackedPath| {
+    let is_beside = |candidate: &UserPath| {
         file_in(candidate).is_some_and(|(directory, file)| directories.contains(&directory) && !is_compiled(&file))
     };
     candidates.iter().filter(|candidate| is_found(candidate) || is_beside(candidate)).cloned().collect()

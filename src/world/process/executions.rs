@@ -11,7 +11,7 @@ use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 use std::path::{Component, Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use crate::system::observer::{FileAccess, Observer, WatchedCalls};
+use crate::system::observer::{Execution, FileAccess, Observer, WatchedCalls};
 use crate::system::{self, ExecutionWatch, WatchSetup};
 
 /// The maximum length of a script's first line, which names its interpreter, in bytes; as in the kernel.
@@ -43,6 +43,8 @@ struct SeenExecutions {
     spared: Vec<PathBuf>,
     /// The first file that a command was about to write to.
     written: Option<PathBuf>,
+    /// What is told of each execution.
+    told: Option<fn(&Execution<'_>)>,
     /// The first use of each path, as long as that is recorded. A look is replaced by the use that follows.
     uses: Option<HashMap<PathBuf, FileAccess>>,
 }
@@ -75,6 +77,11 @@ impl ExecutedPrograms {
     pub fn watch_files_below(&self, directories: Vec<PathBuf>, spared: Vec<PathBuf>) {
         let mut seen = self.lock();
         (seen.watched, seen.spared) = (directories, spared);
+    }
+
+    /// Tells each execution to a function from now on, or to none.
+    pub fn tell(&self, told: Option<fn(&Execution<'_>)>) {
+        self.lock().told = told;
     }
 
     /// Records from now on which paths commands use before they make or change them.
@@ -208,9 +215,13 @@ pub(super) fn follow(executions: &Arc<ExecutedPrograms>, with_files: bool) -> Op
 }
 
 impl Observer for ExecutedPrograms {
-    fn executes(&self, path: PathBuf, takes_privileges: bool) {
-        self.record_use(&path, FileAccess::Read);
-        self.take_in(path, takes_privileges);
+    fn executes(&self, execution: Execution<'_>) {
+        let told = self.lock().told;
+        if let Some(told) = told {
+            told(&execution);
+        }
+        self.record_use(&execution.program, FileAccess::Read);
+        self.take_in(execution.program, execution.takes_privileges);
     }
 
     fn is_leaking(&self) -> bool {

@@ -1,7 +1,9 @@
-//! Finds the compilers that a build calls instead of the instrumenting one.
+//! Replaces the compilers that a build calls by a path of its own, or finds in a `PATH` of its own.
 //!
 //! Used only if nothing was recorded: the build runs once more, with a library loaded into all its processes
-//! (`runtime/witness.c`), which logs each call and its caller. A statically linked compiler is not seen.
+//! (`runtime/witness.c`). A compiler with such a name becomes the instrumenting one before it begins. All other calls are
+//! logged with their caller, and name the compiler in the message if still nothing was recorded. A statically linked compiler
+//! is not seen.
 
 use crate::compiler::plain;
 use std::ffi::{OsStr, OsString};
@@ -28,16 +30,28 @@ pub struct CompilerRun {
     pub by: Option<String>,
 }
 
-/// Compiles the library; the result is the variables that load it.
+/// Compiles the library: all further commands of this build have it.
 ///
 /// Errors: the compiler cannot make a library.
-pub fn variables(build: &BuildDirectory) -> Result<[(OsString, OsString); 2], RecordError> {
+pub fn load(build: &BuildDirectory) -> Result<(), RecordError> {
     let failed = |source| RecordError::Prepare { path: build.path.clone(), source };
     fs::write(build.path.join("witness.c"), SOURCE).map_err(failed)?;
     let words = ["-O2", "-fPIC", "-shared", "-w", "witness.c", "-o", "witness.so"].map(OsStr::new);
-    build.compile(&words)?;
+    build.compile(&words)
+}
+
+/// The variables that load the library, if it was compiled.
+pub fn variables(build: &BuildDirectory) -> Vec<(OsString, OsString)> {
     let library = build.path.join("witness.so");
-    Ok([("LD_PRELOAD".into(), library.into()), ("IDD_WITNESS".into(), file(build).into())])
+    if !library.exists() {
+        return Vec::new();
+    }
+    let bin = build.bin().into();
+    vec![
+        ("LD_PRELOAD".into(), library.into()),
+        ("IDD_WITNESS".into(), file(build).into()),
+        ("IDD_WITNESS_BIN".into(), bin),
+    ]
 }
 
 fn file(build: &BuildDirectory) -> PathBuf {

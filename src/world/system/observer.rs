@@ -1,6 +1,36 @@
 //! What is told about the programs that a command executes.
 
+use std::ffi::OsString;
+use std::fs;
+use std::os::unix::ffi::OsStringExt as _;
 use std::path::PathBuf;
+
+/// What a process is about to execute.
+pub struct Execution<'e> {
+    /// The file.
+    pub program: PathBuf,
+    /// Whether the process gets fewer rights than without an observer.
+    pub takes_privileges: bool,
+    /// The directory of the process in `/proc`.
+    pub process: PathBuf,
+    /// Reads the words that the program is given, its name first; `None` if they cannot be read.
+    pub words: &'e dyn Fn() -> Option<Vec<OsString>>,
+}
+
+impl Execution<'_> {
+    /// The current directory of the process.
+    pub fn directory(&self) -> Option<PathBuf> {
+        fs::read_link(self.process.join("cwd")).ok()
+    }
+
+    /// A variable that the process was started with.
+    pub fn variable(&self, name: &str) -> Option<OsString> {
+        let all = fs::read(self.process.join("environ")).ok()?;
+        let mut variables = all.split(|byte| *byte == 0);
+        let value = variables.find_map(|one| one.strip_prefix(name.as_bytes())?.strip_prefix(b"="))?;
+        Some(OsString::from_vec(value.to_vec()))
+    }
+}
 
 /// What a process is about to do with a path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -30,10 +60,8 @@ pub enum WatchedCalls {
 
 /// Learns which programs a command and its descendants execute, and which files they open.
 pub trait Observer: Send + Sync + 'static {
-    /// A process is about to execute this file.
-    ///
-    /// - `takes_privileges`: whether it gets fewer rights than without an observer.
-    fn executes(&self, path: PathBuf, takes_privileges: bool);
+    /// A process is about to execute a program.
+    fn executes(&self, execution: Execution<'_>);
 
     /// A process is about to open or to change this file.
     fn uses(&self, path: PathBuf, access: FileAccess);

@@ -4,7 +4,8 @@
 //! compiler. After the build, the link `idd-compiles` [lists](list) the calls, short enough for the limited output of a
 //! probe. So the list is a normal observation, and a resumed hunt knows it without a build.
 //!
-//! A compiler that a build calls by an absolute path is not seen.
+//! A compiler that a build calls by an absolute path is seen where the system permits to watch what is executed: this process
+//! [logs](note_execution) its call.
 
 use crate::compiler::arguments::{is_probe, words_of};
 use crate::compiler::is_known;
@@ -12,7 +13,9 @@ use crate::process::shell::quoted;
 use crate::run::complaints::c::CheckedUnit;
 use crate::run::complaints::{c, plain};
 use crate::run::toolchain;
+use crate::system::observer::Execution;
 use crate::{files, process};
+use rustix::fs::{Mode, OFlags};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
@@ -160,12 +163,8 @@ fn call(compiler: &str, words: &[OsString], directory: &Path) -> Option<LoggedCa
     (!is_trial && !call.sources.is_empty()).then_some(call)
 }
 
-/// Logs a call in `file`, and runs it; the result is the compiler's exit code. If logging fails, the call is run
-/// anyway.
-///
-/// - `name`: the link that was called.
-/// - `path`: the directories of compilers, without the links.
-pub fn note(file: &Path, name: &OsStr, words: &[OsString], (directory, path): (&Path, &OsStr)) -> io::Result<i32> {
+/// Logs a call in `file`, if that is possible.
+fn log(file: &Path, compiler: &OsStr, words: &[OsString], directory: &Path) {
     let mut expanded = Vec::new();
     for word in words {
         match word.as_bytes().strip_prefix(b"@").and_then(|file| fs::read(directory.join(OsStr::from_bytes(file))).ok())
@@ -174,11 +173,44 @@ pub fn note(file: &Path, name: &OsStr, words: &[OsString], (directory, path): (&
             None => expanded.push(word.clone()),
         }
     }
-    if let Some(call) = call(&name.to_string_lossy(), &expanded, directory) {
-        let line = serde_json::to_string(&call)? + "\n";
-        // In one write, because compilers run at the same time.
-        let _ = files::append(file, line.as_bytes());
+    if let Some(call) = call(&compiler.to_string_lossy(), &expanded, directory)
+        && let Ok(line) = serde_json::to_string(&call)
+    {
+        // A process of the build may say anything of the file, and must not lead to another one.
+        let flags = OFlags::APPEND | OFlags::WRONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        if file.ends_with(LISTER)
+            && let Ok(file) = rustix::fs::open(file, flags, Mode::empty())
+        {
+            // In one write, because compilers run at the same time.
+            let _ = rustix::io::write(file, (line + "\n").as_bytes());
+        }
     }
+}
+
+/// Logs the call of a compiler that a process of a watched build is about to execute. The links log their own calls.
+pub fn note_execution(execution: &Execution<'_>) {
+    let program = &execution.program;
+    let name = program.file_name().and_then(OsStr::to_str);
+    if !name.is_some_and(is_known) || !program.is_file() {
+        return;
+    }
+    let is_link = |links: OsString| program.starts_with(links);
+    if let Some(file) = execution.variable(VARIABLE)
+        && !execution.variable(LINKS).is_some_and(is_link)
+        && let Some(words) = (execution.words)()
+        && let Some(directory) = execution.directory()
+    {
+        log(Path::new(&file), program.as_os_str(), words.get(1..).unwrap_or_default(), &directory);
+    }
+}
+
+/// Logs a call in `file`, and runs it; the result is the compiler's exit code. If logging fails, the call is run
+/// anyway.
+///
+/// - `name`: the link that was called.
+/// - `path`: the directories of compilers, without the links.
+pub fn note(file: &Path, name: &OsStr, words: &[OsString], (directory, path): (&Path, &OsStr)) -> io::Result<i32> {
+    log(file, name, words, directory);
     let name = name.to_str().unwrap_or_default();
     let program = toolchain::places(path, name).find(|place| place.is_file()).ok_or(io::ErrorKind::NotFound)?;
     let words: Vec<&OsStr> = words.iter().map(OsString::as_os_str).collect();

@@ -133,6 +133,9 @@ const SIZE_OF_FD: u32 = RawFd::BITS / 8;
 /// The maximum length of a path in the kernel.
 const MAX_PATH: usize = 4096;
 
+/// The maximum number of words that are read.
+const MAX_WORDS: usize = 4096;
+
 /// A filter, the same for every command.
 pub(super) struct ExecFilter {
     instructions: Vec<libc::sock_filter>,
@@ -277,6 +280,38 @@ pub(super) unsafe fn install(program: *const libc::sock_fprog, socket: RawFd) {
     }
 }
 
+/// The text at an address of a process, at most [`MAX_PATH`] bytes; `None` if its memory must not be read.
+fn text(pid: u32, address: u64) -> Option<OsString> {
+    let mut text = Vec::new();
+    // Memory after the end of a page may be missing.
+    while text.len() < MAX_PATH {
+        let at = usize::try_from(address).ok()?.checked_add(text.len())?;
+        let mut bytes = [0_u8; 256];
+        let bytes = &mut bytes[..(256 - at % 256).min(MAX_PATH - text.len())];
+        read(pid, u64::try_from(at).ok()?, bytes)?;
+        match bytes.iter().position(|byte| *byte == 0) {
+            Some(end) => {
+                text.extend(&bytes[..end]);
+                return Some(OsString::from_vec(text));
+            }
+            None => text.extend(&*bytes),
+        }
+    }
+    None
+}
+
+/// Fills `bytes` from an address of a process; `None` if that is not possible.
+#[expect(unsafe_code, reason = "there is no safe interface")]
+fn read(pid: u32, address: u64, bytes: &mut [u8]) -> Option<()> {
+    let pid = libc::pid_t::try_from(pid).ok()?;
+    let ours = libc::iovec { iov_base: bytes.as_mut_ptr().cast(), iov_len: bytes.len() };
+    let theirs =
+        libc::iovec { iov_base: ptr::without_provenance_mut(usize::try_from(address).ok()?), iov_len: bytes.len() };
+    // SAFETY: the kernel writes at most as many bytes as there are.
+    let read = unsafe { libc::process_vm_readv(pid, &raw const ours, 1, &raw const theirs, 1, 0) };
+    (usize::try_from(read) == Ok(bytes.len())).then_some(())
+}
+
 /// The other end of a filter: its holder permits programs to start. It must not be dropped before all processes with
 /// the filter have ended, because none of them could start a program then.
 pub(super) struct ExecListener {
@@ -301,6 +336,8 @@ pub(super) struct ExecRequest {
     id: u64,
     pub(super) pid: u32,
     pub(super) asks: Vec<AskedPath>,
+    /// The address of the words of a program that it executes.
+    words: Option<u64>,
 }
 
 /// What a waiting process is about to do with a path.
@@ -355,6 +392,7 @@ impl ExecListener {
         let call = i64::from(number);
         #[expect(clippy::cast_possible_truncation, reason = "a descriptor, as the kernel takes it")]
         let descriptor = |argument: usize| Some(arguments[argument] as RawFd).filter(|at| *at != libc::AT_FDCWD);
+        let is_at = if is_ours { call == libc::SYS_execveat } else { number == OF_32_BIT[1] };
         let asks = match file_calls().find(|known| is_ours && known.number == call) {
             Some(known) => {
                 let is_written = known.flags.is_some_and(|at| writes(arguments[at]));
@@ -369,37 +407,33 @@ impl ExecListener {
                 vec![AskedPath { what: WatchedCall::Listen, at: None, path: arguments[0] }]
             }
             None => {
-                let is_at = if is_ours { call == libc::SYS_execveat } else { number == OF_32_BIT[1] };
                 let at = if is_at { descriptor(0) } else { None };
                 vec![AskedPath { what: WatchedCall::Execute, at, path: arguments[usize::from(is_at)] }]
             }
         };
-        Some(ExecRequest { id: request.id, pid: request.pid, asks })
+        let words = is_ours.then(|| arguments[1 + usize::from(is_at)]);
+        Some(ExecRequest { id: request.id, pid: request.pid, asks, words })
     }
 
     /// The path that the process wants to execute, as written; `None` if its memory must not be read, or it was killed
     /// in the meantime.
-    #[expect(unsafe_code, reason = "there is no safe interface")]
     pub(super) fn path(&self, request: &ExecRequest, asked: &AskedPath) -> Option<OsString> {
-        let pid = libc::pid_t::try_from(request.pid).ok()?;
-        let mut path = Vec::new();
-        // Memory after the end of a page may be missing.
-        while path.len() < MAX_PATH {
-            let at = usize::try_from(asked.path).ok()?.checked_add(path.len())?;
-            let mut bytes = [0_u8; 256];
-            let wanted = (256 - at % 256).min(MAX_PATH - path.len());
-            let ours = libc::iovec { iov_base: bytes.as_mut_ptr().cast(), iov_len: wanted };
-            let theirs = libc::iovec { iov_base: ptr::without_provenance_mut(at), iov_len: wanted };
-            // SAFETY: the kernel writes at most `wanted` bytes, which exist.
-            let read = unsafe { libc::process_vm_readv(pid, &raw const ours, 1, &raw const theirs, 1, 0) };
-            let read = usize::try_from(read).ok().filter(|read| *read == wanted)?;
-            match bytes[..read].iter().position(|byte| *byte == 0) {
-                Some(end) => {
-                    path.extend(&bytes[..end]);
-                    return self.is_waiting(request).then(|| OsString::from_vec(path));
-                }
-                None => path.extend(&bytes[..read]),
+        let path = text(request.pid, asked.path)?;
+        self.is_waiting(request).then_some(path)
+    }
+
+    /// The words for the program that the process wants to execute, at most [`MAX_WORDS`]; `None` as for the path.
+    pub(super) fn words(&self, request: &ExecRequest) -> Option<Vec<OsString>> {
+        let mut words = Vec::new();
+        let mut at = request.words?;
+        while words.len() < MAX_WORDS {
+            let mut address = [0; 8];
+            read(request.pid, at, &mut address)?;
+            match u64::from_ne_bytes(address) {
+                0 => return self.is_waiting(request).then_some(words),
+                word => words.push(text(request.pid, word)?),
             }
+            at += 8;
         }
         None
     }
