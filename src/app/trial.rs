@@ -62,7 +62,11 @@ fn proposal(name: &OsStr, location: &Location, context: &Context) -> Result<Prop
 }
 
 fn unknown(shown: &str, path: &Path) -> String {
-    let what = if path.is_dir() { "is a directory, and no revision" } else { "is neither a file nor a revision" };
+    let what = match () {
+        () if path.is_dir() => "is a directory, and no revision",
+        () if shown.contains("@{u") => "is no revision: the branch has no upstream",
+        () => "is neither a file nor a revision",
+    };
     format!("`{shown}` {what}")
 }
 

@@ -279,7 +279,7 @@ impl<'r> TextPage<'r> {
             (commit.as_str(), format!("It was carried as far as {commit} and tested there, not at HEAD."))
         };
         let suite = match fix.suite {
-            Suite::Same => "The fix makes no other test of the suite (`--suite`) fail.",
+            Suite::Same => "The fix makes no other test fail that was run.",
             Suite::Worse => "With the fix, tests of the suite fail that passed before.",
             Suite::NotRun => "Only this command was run with the fix, no suite (`--suite`).",
         };

@@ -12,7 +12,7 @@ use idd_base::revision::CommitId;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ChangeView<'r> {
     /// Its title.
-    pub title: &'static str,
+    pub title: String,
     /// What is shown.
     pub change: &'r ReducedChange,
     /// Its size: `5 of 183 lines, 1 marked`.
@@ -72,14 +72,6 @@ pub fn views(report: &Report) -> Vec<ChangeView<'_>> {
     let noun = |change: &ReducedChange| if change.lines == 0 { "this change" } else { "these lines" };
     let added = |change| format!("dding {} to {} {breaks}", noun(change), at(0));
     let taken = |what| format!("aking {what} back at {} {mends}", at(1));
-    let view = |title, change, claim: String, claims: &[&str]| {
-        let holds = |claim: &&str| {
-            let shown = report.evidence.iter().find(|shown| shown.claim.as_bytes() == claim.as_bytes());
-            shown.is_some_and(|shown| shown.expected == shown.outcome)
-        };
-        let until = if claims.iter().all(holds) { "" } else { " (seen in the search, not run again)" };
-        ChangeView { title, change, size: size(report, change), claim: format!("{claim}{until}.") }
-    };
     let [_, fails, _, passes] = words.claims;
     if let (Some(change), Some(other)) = (sufficient, necessary)
         && (!change.marked.is_empty() || has_no_lines(change) && change.files == other.files)
@@ -90,13 +82,37 @@ pub fn views(report: &Report) -> Vec<ChangeView<'_>> {
             _ => "them",
         };
         let claim = format!("A{}; t{}", added(change), taken(what));
-        return vec![view(words.changes[0], change, claim, &[fails, passes])];
+        return vec![view(words.changes[0], change, &claim, (report, &[fails, passes]))];
     }
-    let sufficient =
-        sufficient.iter().map(|change| view(words.changes[1], change, format!("A{}", added(change)), &[fails]));
-    let necessary =
-        necessary.iter().map(|change| view(words.changes[2], change, format!("T{}", taken(noun(change))), &[passes]));
+    let sufficient = sufficient
+        .iter()
+        .map(|change| view(words.changes[1], change, &format!("A{}", added(change)), (report, &[fails])));
+    let necessary = necessary
+        .iter()
+        .map(|change| view(words.changes[2], change, &format!("T{}", taken(noun(change))), (report, &[passes])));
     sufficient.chain(necessary).collect()
+}
+
+/// The view of a change.
+///
+/// - `claims`: what was run again if the sentence is proved.
+fn view<'r>(
+    title: &str,
+    change: &'r ReducedChange,
+    claim: &str,
+    (report, claims): (&Report, &[&str]),
+) -> ChangeView<'r> {
+    let holds = |claim: &&str| {
+        let shown = report.evidence.iter().find(|shown| shown.claim.as_bytes() == claim.as_bytes());
+        shown.is_some_and(|shown| shown.expected == shown.outcome)
+    };
+    let until = if claims.iter().all(holds) { "" } else { " (seen in the search, not run again)" };
+    let title = if change.is_minimal {
+        title.to_owned()
+    } else {
+        title.replacen("A minimal change", "The smallest change that was found", 1)
+    };
+    ChangeView { title, change, size: size(report, change), claim: format!("{claim}{until}.") }
 }
 
 /// The lines of a reduced change, out of those of the first bad commit if it has it alone. Blank lines do not count.
@@ -180,6 +196,11 @@ mod tests {
                  mends it (seen in the search, not run again)."
             ]
         );
+        report.change.sufficient.as_mut().unwrap().is_minimal = false;
+        let said = &told(&report)[0];
+        let expected =
+            "The smallest change that was found that makes the test fail (2 of 40 lines, perhaps not minimal): ";
+        assert!(said.starts_with(expected), "{said}");
         report.change = Changes::default();
         assert!(views(&report).is_empty());
     }

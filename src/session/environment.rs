@@ -13,7 +13,8 @@
 //! a test than its own says less of the revision, so the second run has none of them; they come back if it differs.
 
 use crate::failure::Failure;
-use crate::hints::files::listed;
+use crate::hints::files::{listed, same_product};
+use crate::hints::words::lacking;
 use crate::hold;
 use crate::hunt::{Hunt, Reproduced};
 use crate::plan::Adjustments;
@@ -24,8 +25,8 @@ use idd_change::trees::Trees as _;
 use idd_hunt::event::Phase;
 use idd_hunt::finding::{Conclusion, Finding};
 use idd_hunt::probe::Probe;
+use idd_report::Untrusted;
 use idd_report::escape::Terminal;
-use idd_report::{ErrorReport, Untrusted};
 use idd_world::files;
 use idd_world::journal::Record;
 use idd_world::place::surroundings::Surroundings;
@@ -44,6 +45,9 @@ use std::sync::Arc;
 
 /// Runs of the search for the smallest set.
 const MAX_RUNS: usize = 8;
+
+/// Files in the directory of a build that was configured: by `CMake`, Meson and autotools.
+const CONFIGURED: [&str; 3] = ["CMakeCache.txt", "build.ninja", "config.status"];
 
 /// The number of paths that are named.
 const MAX_NAMED: usize = 5;
@@ -313,8 +317,9 @@ impl Hunt<'_> {
             return Ok(Some(Reproduced::No(Conclusion::NotReproducible, Some(said))));
         }
         if shown == PlainResult::Passes {
-            let said = self.contrast(with, without);
-            return Ok(Some(Reproduced::No(Conclusion::NotReproducible, Some(said))));
+            // What is seen without the files is another failure than the user's.
+            self.use_files(all, adjustments)?;
+            return Ok(Some(Reproduced::Otherwise));
         }
         if shown != PlainResult::Fails {
             self.show(&adjustments.environment);
@@ -442,7 +447,18 @@ impl Hunt<'_> {
         self.runner.stand(Surroundings { has_objects, ..self.runner.surroundings().clone() });
         self.environment.needed.clone_from(&needed);
         adjustments.environment = needed;
+        if self.plan.commands.build.is_none() && self.has_configured_build() && !self.runner.has_built() {
+            let said = self.with_scene(&[], same_product).flatten().unwrap_or_default();
+            self.runner.talk.say(&Terminal.line(&Untrusted::from(said)));
+        }
         Ok(())
+    }
+
+    /// Whether the environment has the directory of a build that was configured.
+    fn has_configured_build(&self) -> bool {
+        let ignored = self.environment.needed.iter().filter(|path| path.is_ignored());
+        let mut directories = ignored.filter_map(|path| path.shown()).map(|shown| &shown.source);
+        directories.any(|directory| CONFIGURED.iter().any(|name| directory.join(name).is_file()))
     }
 
     /// Shows these files to probes from now on; the small ones are part of the trees.
@@ -464,20 +480,19 @@ impl Hunt<'_> {
             let line = failure_line(&seen.output).map(|line| normalise(&line));
             (reproduced(seen, &self.runner.criteria), seen.ending, line)
         };
-        shown(one) == shown(other)
+        shown(one) == shown(other) && !self.has_lost_file(one, other)
     }
 
-    /// The error of a test that passes with the files of the user, and fails without them.
-    fn contrast(&self, with: &Observation, without: &[Observation]) -> ErrorReport {
-        let line = without.first().map(last_line).unwrap_or_default();
-        let message = format!(
-            "the test fails only in a checkout without your {} ({line}); with them it passes ({})",
-            self.environment.in_words(),
-            with.ending
-        );
-        let hint = "the failure that you see needs something else: an uncommitted change, or a step before the test, which \
-                    `--build` runs in each checkout; `--no-hold` hunts the failure of a plain checkout";
-        ErrorReport { message: Untrusted::from(message), hint: Some(Untrusted::from(hint)) }
+    /// Whether only the second run reports that a file is missing which the working tree has. The line of a failure can be the
+    /// same: a test compares the output of a program, and the program is not there.
+    fn has_lost_file(&self, one: &Observation, other: &Observation) -> bool {
+        let known = lacking(&one.output);
+        let is_there = |word: &&str| {
+            let path = hold::inside(OsStr::new(word), self.location).filter(|_| word.contains(['/', '.']));
+            let top = self.location.top.as_ref();
+            top.zip(path).is_some_and(|(top, path)| top.join(OsStr::from_bytes(&path)).is_file())
+        };
+        lacking(&other.output).iter().filter(|word| !known.contains(word)).any(is_there)
     }
 }
 

@@ -61,10 +61,14 @@ pub fn held(
         let path = inside(name, location).filter(|path| !path.is_empty());
         let found = path.map(|path| files::read_all(top, &path)).unwrap_or_default();
         if found.is_empty() {
-            let name = name.to_string_lossy();
-            return Err(Failure::usage(format!("there is no file `{name}` to hold in the working tree")).with_hint(
-                "`--hold` takes a path of the working tree; its present content is used in every revision",
-            ));
+            let shown = name.to_string_lossy();
+            let hint = if top.join(name).exists() {
+                let up = "../".repeat(location.prefix.components().count());
+                format!("paths count from the current directory: `--hold {up}{shown}`")
+            } else {
+                "`--hold` takes a path of the working tree; its present content is used in every revision".to_owned()
+            };
+            return Err(Failure::usage(format!("there is no file `{shown}` to hold here")).with_hint(hint));
         }
         held.extend(found);
     }

@@ -25,7 +25,7 @@ use idd_world::process::time_of_commands;
 use idd_world::repo::store::{HeldFiles, TreeStore};
 use idd_world::repo::{Repository, graph, private};
 use idd_world::run::classify::{
-    Criteria, PlainResult, SignatureMode, hunted, is_build_failure, printed_trouble, reproduced, value,
+    Criteria, PlainResult, SignatureMode, absent, hunted, is_build_failure, printed_trouble, reproduced, value,
 };
 use idd_world::run::{failure_line, normalise};
 use std::os::unix::ffi::OsStrExt as _;
@@ -411,14 +411,21 @@ impl Hunt<'_> {
         let find = self.plan.order.history.find;
         let revision = if self.subject.is_some() { "the revision" } else { find.newer_revision() };
         let message = format!("the test gives no verdict at {revision} ({reason})");
-        let message = match printed_trouble(seen).filter(|_| reason == Reason::Build) {
-            Some(line) => format!("{message}: {line}"),
+        let absent = absent(seen, &self.runner.criteria).filter(|_| reason == Reason::TestAbsent);
+        let trouble = printed_trouble(seen).filter(|_| reason == Reason::Build);
+        let message = match trouble.or_else(|| absent.map(str::to_owned)) {
+            Some(line) => format!("{message}: {}", line.trim()),
             None => with_last_line(message, seen),
         };
         let hint = self.hint_of_directory().filter(|_| reason == Reason::TestAbsent);
         let hint = hint.unwrap_or_else(|| match reason {
             Reason::Other if self.plan.order.test.match_line.is_none() => {
                 "this is neither a pass nor the failure; check the command, or name another revision with `--bad`"
+                    .to_owned()
+            }
+            _ if absent.is_some() => {
+                "the runner does not find the test in the bad revision; check its name. `--match` with a part of \
+                 this line looks for the message itself"
                     .to_owned()
             }
             reason => finding::hint_for(reason, has_build).to_owned(),

@@ -89,6 +89,8 @@ pub struct Noticed {
     pub is_tampered_by_check: bool,
     /// The number of probes with a product to compare, and without one although `--artifact` names it.
     pub n_products: (u64, u64),
+    /// Whether it was said that the runs which prove a claim build everything.
+    is_cold_said: bool,
     /// The time limit that some probe has reached.
     pub cut_at: Option<Duration>,
     /// The changed program that was reported to the user.

@@ -1,6 +1,7 @@
 //! Whether the failure is mended already where the user's branch comes from.
 
 use crate::failure::Failure;
+use crate::hints;
 use crate::hunt::Hunt;
 use idd_base::outcome::Outcome;
 use idd_base::sought::Sought;
@@ -38,11 +39,12 @@ impl Hunt<'_> {
         let Ok(Some(seen)) = self.runner.reproduce(probe, &[0]) else { return Ok(None) };
         let passes = seen.iter().all(|seen| classify(seen, &self.runner.criteria) == Outcome::Pass);
         Ok(passes.then(|| {
+            let (bad, options) = (self.plan.bad.short(), hints::options(&self.plan.order));
             Untrusted::from(format!(
-                "The test passes at {name} ({}), which is ahead: `git idd --find fix --good @{{upstream}} --bad {}` with this \
-                 test says since when.",
+                "The test passes at {name} ({}), which is ahead: `git idd --find fix --good @{{upstream}} --bad {bad}{}` \
+                 with this test says since when.",
                 tip.short(),
-                self.plan.bad.short()
+                format!(" {options}").trim_end()
             ))
         }))
     }

@@ -125,6 +125,21 @@ fn files_that_one_configuration_has_made_stay_together() {
 }
 
 #[test]
+fn a_program_that_only_the_working_tree_has_is_needed_although_the_line_of_the_failure_is_the_same() {
+    let fixture = Fixture::of(HISTORY);
+    fixture.sh("mkdir -p kept/sub; printf '#!/bin/sh\\ncat value\\n' > kept/sub/prog; chmod +x kept/sub/prog; echo > kept/CMakeCache.txt");
+    let test = "got=$(./kept/sub/prog); [ \"$got\" = 1 ] || { echo FAIL: value; echo \"got $got\"; exit 1; }";
+    let (_, said) = fixture.said(&["--no-cache", test], 0);
+    assert!(
+        said.contains(
+            " with your files: kept (ignored).\nEvery revision is tested with your `kept`, which git ignores."
+        ),
+        "{said}"
+    );
+    assert_eq!(check_found(&fixture, &[test]), ["kept"]);
+}
+
+#[test]
 fn a_directory_that_is_only_listed_is_found_by_halves() {
     let fixture = Fixture::of(HISTORY);
     fixture.sh("mkdir listed; touch listed/1; echo 1 > c; echo 2 > d");

@@ -72,7 +72,6 @@ const USAGE: i32 = 129;
 const ERROR: i32 = 1;
 const BAD_PASSES: i32 = 3;
 const NOTHING_TESTABLE: i32 = 4;
-const NOT_REPRODUCIBLE: i32 = 5;
 const NEVER_PASSED: i32 = 7;
 
 #[test]
@@ -162,10 +161,20 @@ fn a_test_that_fails_only_without_an_untracked_file_is_not_hunted() {
     place.write("a", "");
     place.commit("Add a file");
     place.write("data.txt", "1");
-    let said = place.said(&["./test.sh"], NOT_REPRODUCIBLE);
-    let hint = "the test fails only in a checkout without your untracked and ignored files (`cat: data.txt: No such file \
-                or directory`); with them it passes (exit code 0)";
-    assert!(said.contains(hint), "{said}");
+    let said = place.said(&["./test.sh"], BAD_PASSES);
+    assert!(said.contains(" with your files: data.txt.\n"), "{said}");
+    assert!(said.contains("The test passes at the bad revision: there is nothing to hunt.\n"), "{said}");
+}
+
+#[test]
+fn a_test_that_the_runner_does_not_find_is_no_failure() {
+    let place = Place::new();
+    let line = "echo 'ERROR: not found: tests/test_a.py::test_b'; echo; exit 4";
+    let expected =
+        "the test gives no verdict at the bad revision (test-absent): ERROR: not found: tests/test_a.py::test_b";
+    place.check(&[line], NOTHING_TESTABLE, &[expected, "hint: the runner does not find the test in the bad revision;"]);
+    // Whoever looks for the message itself names it.
+    place.check(&["--match", "not found", line], NEVER_PASSED, &["No revision passes"]);
 }
 
 #[test]
@@ -208,8 +217,7 @@ fn uncommitted_changes_are_named_if_the_bad_revision_passes() {
     let said = place.said(&["./test.sh"], BAD_PASSES);
     assert!(said.contains("The test passes at the bad revision"), "{said}");
     let hint = "note: Uncommitted changes are in your working tree, but in no checkout: `value`. If the test fails only \
-                with them, they are the cause; `--hold` with their paths tests every revision with them, and `git diff \
-                HEAD` shows them.";
+                with them, they are the cause; `git diff HEAD` shows them.";
     assert!(said.contains(hint), "{said}");
     assert_eq!(fs::read(place.path().join(".git/index")).unwrap(), before);
 }

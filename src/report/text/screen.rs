@@ -139,9 +139,10 @@ impl TextScreen<'_> {
         let n_rows = |part: &Vec<String>| if part.is_empty() { 0 } else { part.len() + 1 };
         let n_screen = ROWS * COLUMNS / self.look.columns.unwrap_or(COLUMNS).clamp(COLUMNS / 4, COLUMNS);
         let n_left = n_screen.saturating_sub(n_head + parts.iter().map(n_rows).sum::<usize>());
-        let (change, notes) = (self.change(), self.notes());
+        let (change, notes) = (self.change(false), self.notes());
         let n_notes = n_rows(&notes).min(MAX_NOTES);
-        parts[2] = shortened(change, n_left.saturating_sub(n_notes + 1).max(MIN_CHANGE));
+        let max = n_left.saturating_sub(n_notes + 1).max(MIN_CHANGE);
+        parts[2] = if change.len() > max { cut(self.change(true), change.len(), max) } else { change };
         parts[4] = shortened(notes, n_left.saturating_sub(n_rows(&parts[2]) + 1).max(MIN_NOTES));
         parts
             .into_iter()
@@ -177,7 +178,9 @@ impl TextScreen<'_> {
     }
 
     /// The change to look at first: what was tested of it, and its lines.
-    fn change(&self) -> Vec<String> {
+    ///
+    /// - `is_short`: if some lines are marked, only these.
+    fn change(&self, is_short: bool) -> Vec<String> {
         let Some(view) = views(self.report).into_iter().next() else { return Vec::new() };
         let mut rows = vec![self.heading(&format!("{} ({})", view.title, view.size))];
         rows.extend(rows::broken("", &view.claim, self.look.columns));
@@ -190,6 +193,16 @@ impl TextScreen<'_> {
             for run in file.runs() {
                 has_lines = true;
                 let line = places.next().and_then(|place| place.line);
+                let marked: Vec<PatchLine>;
+                let run = if is_short && has_margin {
+                    marked = run.iter().filter(|line| line.is_marked).cloned().collect();
+                    &marked[..]
+                } else {
+                    run
+                };
+                if run.is_empty() {
+                    continue;
+                }
                 let at = line.map_or_else(|| name.clone(), |line| format!("{name}:{line}"));
                 let of = view.commit_of(&file.paths[1], run).map(|commit| format!(" (of {})", commit.short()));
                 rows.push(format!("  {}{}", self.look.style.paint(TextRole::Hunk, at), of.unwrap_or_default()));
@@ -321,7 +334,7 @@ fn result(fix: &ReportedFix) -> String {
         return format!("{size}, carried as far as {} only: {}", fix.commit.short(), fix.tested);
     }
     let suite = match fix.suite {
-        Suite::Same => "no other test of the suite fails with it",
+        Suite::Same => "no other test that was run fails with it",
         Suite::Worse => "tests of the suite fail with it that passed before",
         Suite::NotRun => "no suite was run (`--suite`)",
     };
@@ -332,10 +345,16 @@ fn result(fix: &ReportedFix) -> String {
 }
 
 /// The first rows, with a row that counts the others.
-fn shortened(mut rows: Vec<String>, max: usize) -> Vec<String> {
-    if rows.len() > max {
-        let n_left = rows.len() - (max - 1);
+fn shortened(rows: Vec<String>, max: usize) -> Vec<String> {
+    let n_all = rows.len();
+    cut(rows, n_all, max)
+}
+
+/// The same if some of all rows were left out before.
+fn cut(mut rows: Vec<String>, n_all: usize, max: usize) -> Vec<String> {
+    if n_all > max {
         rows.truncate(max - 1);
+        let n_left = n_all - rows.len();
         rows.push(format!("  ... {} (`{FULL}`)", count(n_left, "more row")));
     }
     rows

@@ -161,8 +161,8 @@ fn build_command(plan: &Plan, repository: &Repository, path: &[u8]) -> Option<&'
 pub fn uncommitted(scene: &HintScene<'_>, advice: &str) -> Option<String> {
     let names = changed(scene.plan, scene.location, scene.environment)?;
     Some(format!(
-        "Uncommitted changes are in your working tree, but in no checkout: {names}. {advice}; `--hold` with their paths tests \
-         every revision with them, and `git diff HEAD` shows them."
+        "Uncommitted changes are in your working tree, but in no checkout: {names}. {advice}; `git diff HEAD` \
+         shows them. `--hold` with the path of a test tests every revision with it; a test in a source file needs a file of its own."
     ))
 }
 

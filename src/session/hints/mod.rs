@@ -9,7 +9,7 @@ pub mod near;
 pub mod output;
 pub mod program;
 pub mod runners;
-mod words;
+pub mod words;
 
 use crate::order::{HuntOrder, TestCommand};
 use crate::plan::Plan;
@@ -106,7 +106,7 @@ fn swapped(scene: &HintScene<'_>) -> Option<String> {
 }
 
 /// The options of a hunt that another hunt in the same checkouts needs, too, with a space after each.
-fn options(order: &HuntOrder) -> String {
+pub fn options(order: &HuntOrder) -> String {
     let option = |name: &str, value: &OsString| format!("{name} {} ", text(&shell::quoted(value.as_bytes())));
     let build = order.test.build.iter().map(|line| option("--build", line));
     build.chain(order.test.hold.iter().map(|path| option("--hold", path))).collect()

@@ -96,6 +96,7 @@ impl Runner<'_> {
         let vetting = self.vetting.clone().map(Precheck::Java);
         let limits = self.limits_of(&queued_job);
         self.say_if_again(&queued_job)?;
+        self.say_if_cold(&queued_job);
         let job = ProbeJob {
             tree: queued_job.probe.tree,
             artifact_of: queued_job.probe.is_fetched.then_some(queued_job.probe.revision),

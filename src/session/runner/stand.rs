@@ -4,17 +4,20 @@ use crate::plan::Plan;
 use crate::runner::{Runner, RunnerError, digest};
 use idd_base::outcome::Observation;
 use idd_hunt::probe::Probe;
-use idd_world::files;
 use idd_world::place::surroundings::Surroundings;
 use idd_world::repo::locate;
 use idd_world::repo::store::HeldFiles;
 use idd_world::run::sandbox::Commands;
+use idd_world::{compiler, files};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// Programs whose work is done by a process that was started before, outside of the place.
 const CLIENTS: [&str; 6] = ["docker", "docker-compose", "podman-remote", "bazel", "bazelisk", "systemd-run"];
+
+/// Programs that build others.
+const BUILDERS: [&str; 9] = ["make", "gmake", "ninja", "samu", "cmake", "meson", "cargo", "rustc", "go"];
 
 impl Runner<'_> {
     /// Sets where the commands see the checkout from now on, and what else they see there.
@@ -54,6 +57,14 @@ impl Runner<'_> {
         let tops: Vec<PathBuf> = tops.chain(self.checkouts()).collect();
         let relative = |path: &PathBuf| tops.iter().find_map(|top| path.strip_prefix(top).ok()).map(Path::to_owned);
         uses.iter().filter_map(relative).collect()
+    }
+
+    /// Whether a command has executed a program that builds others.
+    pub fn has_built(&self) -> bool {
+        let executions = self.all_observations().executions();
+        let programs = executions.map(|executions| executions.programs()).unwrap_or_default();
+        let mut names = programs.iter().filter_map(|program| program.file_name()?.to_str());
+        names.any(|name| compiler::is_known(name) || BUILDERS.contains(&name))
     }
 
     /// Gives up the place if a command has executed a program that lets another process work, which does not see it; returns

@@ -8,7 +8,9 @@ use crate::runner::{Runner, RunnerError};
 use idd_base::outcome::{Ending, Observation, Outcome, Stage, TimeLimits};
 use idd_hunt::event::Phase;
 use idd_hunt::probe::Probe;
-use idd_report::text;
+use idd_report::escape::Terminal;
+use idd_report::{Untrusted, text};
+use std::mem;
 use std::time::Duration;
 
 /// The limit of a test after runs of which the longest took a second, in seconds; and its minimum.
@@ -60,12 +62,28 @@ impl Runner<'_> {
             Some(limit) if is_of_reduction(&queued_job.probe) => {
                 TimeLimits { test: limit.min(self.time_limits.test), ..self.time_limits }
             }
-            _ if queued_job.is_again() && !is_of_reduction(&queued_job.probe) => self.longer_limits(),
+            _ if is_of_reduction(&queued_job.probe) => self.time_limits,
+            _ if queued_job.is_again() || self.is_cold(queued_job) => self.longer_limits(),
             _ => self.time_limits,
         }
     }
 
-    /// The limits of a run that is repeated because it was cut: four times the usual ones. Until a run has hung, at least
+    /// Whether a run sees less of what was built before than the runs that were measured.
+    fn is_cold(&self, queued_job: &QueuedJob) -> bool {
+        queued_job.probe.is_claim && !self.surroundings().caches.is_empty()
+    }
+
+    /// Says once that the runs which prove a claim build everything.
+    pub(super) fn say_if_cold(&mut self, queued_job: &QueuedJob) {
+        if self.is_cold(queued_job) && !mem::replace(&mut self.noticed.is_cold_said, true) {
+            let caches = self.surroundings().caches.iter().map(|cache| format!("`{}`", cache.path.display()));
+            let caches = caches.collect::<Vec<_>>().join(", ");
+            let said = format!("Fresh checkouts do not have {caches}, so each of them is built anew.");
+            self.talk.say(&Terminal.line(&Untrusted::from(said)));
+        }
+    }
+
+    /// The limits of a run that is repeated because it was cut, or that builds more than those which were measured: four times the usual ones. Until a run has hung, at least
     /// what a first run has, because the measured run may have found what this one has to build.
     fn longer_limits(&self) -> TimeLimits {
         let TimeLimits { build, test } = self.time_limits;
@@ -92,6 +110,9 @@ impl Runner<'_> {
         }
         if is_of_reduction(&queued_job.probe) {
             return Ok(queued_job.probe.run.is_none() && seen.stage == Stage::Test);
+        }
+        if self.is_cold(queued_job) {
+            return Ok(false);
         }
         let warm = QueuedJob { probe: Probe { is_claim: false, ..queued_job.probe }, nth: 0, ..*queued_job };
         let was_cut = self.own_observation(&warm)?.is_some_and(|seen| seen.ending == Ending::Timeout);

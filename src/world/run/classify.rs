@@ -267,6 +267,7 @@ pub fn classify(observation: &Observation, criteria: &Criteria) -> Outcome {
         (Ending::Exit(0), Stage::Test) if is_empty_pass(observation, criteria) => Reason::TestAbsent,
         (Ending::Exit(0), Stage::Test) => return passed(observation, criteria),
         (Ending::Exit(SKIP), Stage::Test) => Reason::Skip,
+        (Ending::Exit(_), Stage::Test) if absent(observation, criteria).is_some() => Reason::TestAbsent,
         _ if criteria.sought == Sought::Failure && is_hunted(observation, criteria) => return Outcome::Fail,
         _ if criteria.sought == Sought::Fix && is_any_failure(observation, criteria) => return Outcome::Pass,
         (Ending::Timeout, Stage::Test) => Reason::Timeout,
@@ -323,11 +324,21 @@ pub fn reproduced(observation: &Observation, criteria: &Criteria) -> PlainResult
         // The behaviour that is looked for.
         (Ending::Exit(0), Stage::Test) => PlainResult::Fails,
         (Ending::Exit(SKIP), Stage::Test) => PlainResult::Skipped,
+        (Ending::Exit(_), Stage::Test) if absent(observation, criteria).is_some() => {
+            PlainResult::NotRun(Reason::TestAbsent)
+        }
         _ if criteria.sought == Sought::Fix && is_any_failure(observation, criteria) => PlainResult::Passes,
         _ if criteria.sought != Sought::Failure => PlainResult::FailsOtherwise,
         _ if !matches_or_absent(criteria.fail_match.as_ref(), &observation.output) => PlainResult::FailsOtherwise,
         _ => PlainResult::Fails,
     }
+}
+
+/// The line in which the runner says that it has not found the test. That is no failure of the test, unless `--match` asks for
+/// it.
+pub fn absent<'o>(observation: &'o Observation, criteria: &Criteria) -> Option<&'o str> {
+    let is_asked_for = criteria.sought == Sought::Change || criteria.fail_match.is_some();
+    if is_asked_for { None } else { table::without_test(&observation.output) }
 }
 
 /// Whether the test's output shows a build failure.

@@ -69,6 +69,7 @@ static TELLING: LazyLock<RegexSet> = LazyLock::new(|| {
         r"\bpanicked at |^panic: |^\s*fatal runtime error: ",
         r"^\s*(?:E\s+)?(?:[A-Za-z_]\w*\.)*Assertion(?:Failed)?Error\b|^\s*(?:[a-z]\w*\.)+(?:ComparisonFailure|\w*MultipleFailuresError)\b",
         r"^E\s{3,}\S",
+        r"^\s*● +process\.exit called with ",
         // Uncaught exceptions.
         r"^(?:Uncaught |Unhandled )?[Ee]xception in thread |terminate called after throwing|^Unhandled exception",
         r"^(?:[A-Za-z_]\w*\.)*[A-Z]\w*(?:Error|Exception)(?:: |$)",
@@ -98,6 +99,8 @@ static HEADLINE: LazyLock<Regex> = LazyLock::new(|| {
 /// Lines that runners, build tools and shells add to every failure.
 static NOISE: LazyLock<RegexSet> = LazyLock::new(|| {
     compile(&[
+        // Excerpts of sources.
+        r"^\s*>?\s*\d+ \|(?:\s|$)|^\s*\|\s*\^",
         r"^\S*make(?:\[\d+\])?: (?:\*\*\* \[|\*\*\* Waiting|Entering|Leaving|Target .* not remade|Nothing to be done|.* is up to date|.*\(ignored\)$)",
         r"(?i)^(?:(?:the |process |command |child |\S+: )*)exit(?:ed)?(?: with)?(?: status| code| value)?:? \d+\.?\s*$|\breturned non-zero exit status \d+\.?$",
         r"^ninja: build stopped|^FAILED: meson-|^Errors while running CTest|^The following tests FAILED:|^\d+% tests passed",
@@ -128,6 +131,15 @@ mod tests {
         let output = "lua: t.lua:3: attempt to index a nil value (field 'x')\nstack traceback:\n\
                       \tt.lua:3: in local 'f'\n\tt.lua:5: in main chunk\n\t[C]: in ?\n";
         check(output, "lua: t.lua:N: attempt to index a nil value (field 'x')");
+    }
+
+    #[test]
+    fn a_line_of_a_source_excerpt_tells_nothing() {
+        check(
+            "  ● process.exit called with \"1\"\n\n      829 |   /**\n    > 830 |    * Error: failed\n          |    ^\n",
+            "● process.exit called with \"N\"",
+        );
+        check("it went wrong here\n  12 | x = 1\n     |     ^\n", "it went wrong here");
     }
 
     #[test]

@@ -144,6 +144,21 @@ const BUILD_FAILURES: &[ToolMessages] = &[
     },
 ];
 
+/// Messages of test runners that have not found the test: pytest, unittest, jest, vitest, mocha, ctest, cargo, Surefire,
+/// Gradle, `PHPUnit`.
+const NO_TEST: [&str; 10] = [
+    r"^ERROR: (?:not found: \S|file or directory not found: \S|found no collectors for )",
+    r"^(?:=+ )?(?:no tests (?:ran|collected)|\d+ deselected) in [\d.]+s",
+    r"^AttributeError: (?:type object '\w+'|module '[\w.]+') has no attribute 'test\w*'$",
+    r"^(?:Ran 0 tests in [\d.]+s|NO TESTS RAN)",
+    r"^No tests? (?:files? )?found, exiting with code 1",
+    r"^\s*Error: No test files found",
+    r"^No tests were found!!!",
+    r"^error: no (?:test|bench) target named ",
+    r"\bNo tests (?:matching pattern .* )?were executed!|^> No tests found for given includes",
+    r"^No tests executed!",
+];
+
 /// The tool whose message about a failed build is in `output`, if there is one.
 pub(super) fn failed_builder(output: &str) -> Option<&'static str> {
     static PATTERNS: LazyLock<RegexSet> =
@@ -160,6 +175,12 @@ pub(super) fn misses_a_file(output: &str) -> bool {
         ])
     });
     PATTERNS.is_match(output)
+}
+
+/// The line in which a test runner reports that it has no test such as the one that was asked for.
+pub fn without_test(output: &str) -> Option<&str> {
+    static PATTERNS: LazyLock<RegexSet> = LazyLock::new(|| compile(&NO_TEST));
+    output.lines().find(|line| PATTERNS.is_match(line))
 }
 
 /// Whether a sanitizer, the allocator or valgrind reports damaged memory.
@@ -502,6 +523,37 @@ mod tests {
             }
         }
         assert_eq!(FIRES.len(), BUILD_FAILURES.len());
+    }
+
+    #[test]
+    fn a_runner_that_has_not_found_the_test_says_so_in_one_line() {
+        for line in [
+            "ERROR: not found: /w/tests/test_a.py::test_b",
+            "ERROR: file or directory not found: tests/test_c.py",
+            "=========== no tests ran in 0.01s ===========",
+            "1 deselected in 0.01s",
+            "AttributeError: type object 'T' has no attribute 'test_f'",
+            "Ran 0 tests in 0.000s",
+            "No tests found, exiting with code 1",
+            "No test files found, exiting with code 1",
+            "Error: No test files found: \"test/x.js\"",
+            "No tests were found!!!",
+            "error: no test target named `partial`.",
+            "[ERROR] No tests matching pattern \"X#y\" were executed! (Set ...)",
+            "> No tests found for given includes: [a.B](--tests filter)",
+            "No tests executed!",
+        ] {
+            assert_eq!(without_test(&format!("begin\n{line}\nend\n")), Some(line));
+        }
+        for other in [
+            "FAILED tests/test_a.py::test_b - AttributeError: type object 'T' has no attribute 'test_f'",
+            "=== 1 failed, 3 deselected in 0.01s ===",
+            "AttributeError: module 'm' has no attribute 'parse'",
+            "Ran 10 tests in 0.000s",
+            "E   assert 'ERROR: not found: x' == ''",
+        ] {
+            assert_eq!(without_test(other), None);
+        }
     }
 
     #[test]
