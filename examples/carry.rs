@@ -4,10 +4,9 @@
 //! `clean <tree> <rung>` or `conflict`. Objects go into a repository in the scratch directory that borrows those of the
 //! given one; nothing is written to the given one.
 
-use idd_base::revision::TreeId;
+use idd_base::TreeId;
 use idd_change::trees::{Favor, Merged, Trees};
-use idd_world::repo::store::{HeldFiles, TreeStore};
-use idd_world::repo::{graph, private};
+use idd_world::repo::{HeldFiles, TreeStore, graph, private};
 use std::error::Error;
 use std::io::{BufRead, Write};
 use std::path::PathBuf;

@@ -4,15 +4,11 @@
 //! before the last step why each variable has its value: by the graph, and by playing every step that is found from the
 //! checkpoint before it. Then it computes a backward slice of the last step and a forward slice of the second one. Prints JSON.
 
-use idd_trace::detail::{OriginAnswer, UsedThing};
-use idd_trace::execution::Execution;
 use idd_trace::native::detail::detail;
-use idd_trace::native::machine::{NativeMachine, Nobody, Watch};
-use idd_trace::native::play::NativePlayer;
 use idd_trace::native::uses::dependences;
-use idd_trace::slice;
+use idd_trace::native::{NativeMachine, NativePlayer, Nobody, Watch};
 use idd_trace::slice::Kinds;
-use idd_trace::step::Step;
+use idd_trace::{Execution, OriginAnswer, Step, UsedThing, slice};
 use idd_world::record::store;
 use std::collections::BTreeSet;
 use std::error::Error;

@@ -5,9 +5,8 @@
 #[path = "common/to_stderr.rs"]
 mod to_stderr;
 
-use idd_session::context::Context;
-use idd_session::interrupt::Interrupt;
 use idd_session::order::{HuntOrder, TestCommand, Until};
+use idd_session::{Context, Interrupt};
 use std::io;
 use std::io::Write as _;
 use std::process::ExitCode;

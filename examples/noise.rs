@@ -9,15 +9,10 @@
 mod common;
 
 use common::{Numbers, order, position};
-use idd_base::outcome::Outcome;
-use idd_base::revision::{CommitId, TreeId};
+use idd_base::{CommitId, Outcome, TreeId};
 use idd_hunt::drive::{Engine, ProbeRunner, RunnerReply, drive};
-use idd_hunt::event::{Event, Phase};
 use idd_hunt::finding::{Conclusion, Finding};
-use idd_hunt::history::History;
-use idd_hunt::noise::{Noise, Weighing};
-use idd_hunt::probe::Probe;
-use idd_hunt::{Again, EngineState, Halt, HuntWishes, Noisy};
+use idd_hunt::{Again, EngineState, Event, Halt, History, HuntWishes, Noise, Noisy, Phase, Probe, Weighing};
 use std::collections::HashMap;
 use std::convert::Infallible;
 use std::error::Error;

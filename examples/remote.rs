@@ -5,8 +5,7 @@
 //! actions and the shared results, and how the probes ended. Then it runs all probes again and prints the same for this pass, whose
 //! results the service has. The first tree is sent before the measurement: a hunt sends the whole project only once.
 
-use idd_base::outcome::{Ending, TimeLimits};
-use idd_base::revision::TreeId;
+use idd_base::{Ending, TimeLimits, TreeId};
 use idd_world::place::surroundings::Surroundings;
 use idd_world::process::{CommandWatch, CommandWords, ProcessGroup};
 use idd_world::remote::client::Client;

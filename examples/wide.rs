@@ -9,15 +9,11 @@
 mod common;
 
 use common::{Numbers, id, order, position};
-use idd_base::outcome::Outcome;
-use idd_base::revision::TreeId;
-use idd_base::search::{Asker, Asking, Search, SearchStep};
+use idd_base::{Asker, Asking, Outcome, Search, SearchStep, TreeId};
 use idd_change::reduce::{Judge, NextCandidates, ReduceOptions, reduce};
 use idd_change::{ChangeSet, EntryContent, EntryMode, FilePair, FileSide, Subset, UnitId};
-use idd_hunt::EngineState;
 use idd_hunt::drive::{Engine, ProbeRunner, RunnerReply, drive};
-use idd_hunt::event::{Event, Phase};
-use idd_hunt::probe::Probe;
+use idd_hunt::{EngineState, Event, Phase, Probe};
 use std::collections::{HashMap, HashSet};
 use std::convert::Infallible;
 use std::error::Error;

@@ -2,34 +2,26 @@
 //!
 //! The fuzz targets call them with what the fuzzer makes, and the tests with the seeds.
 
-use idd_base::outcome::{Ending, Observation, Stage};
-use idd_base::revision::TreeId;
+use idd_base::{Ending, Observation, Stage, TreeId};
 use idd_report::certificate::Certificate;
-use idd_report::escape::Terminal;
-use idd_report::style::Style;
 use idd_report::text::{DetailLevel, TextLook};
-use idd_report::{Untrusted, json, junit as report_junit, markdown, sarif, text};
-use idd_trace::container::{ChunkKind, Trace, TraceWriter};
-use idd_trace::execution::Execution;
+use idd_report::{Style, Terminal, Untrusted, json, junit as report_junit, markdown, sarif, text};
 use idd_trace::instrument::java::class_file::ClassFile;
 use idd_trace::instrument::java::rewrite::rewrite;
 use idd_trace::instrument::java::sites;
 use idd_trace::instrument::java::sites::RecordedContent;
-use idd_trace::instrument::map;
 use idd_trace::instrument::map::UnitMap;
-use idd_trace::instrument::segment::SegmentGrain;
-use idd_trace::native::play::NativePlayer;
+use idd_trace::instrument::{SegmentGrain, map};
 use idd_trace::native::units::RecordedUnits;
 use idd_trace::native::uses::dependences;
-use idd_trace::native::{detail, tree};
-use idd_trace::step::Step;
+use idd_trace::native::{NativePlayer, detail, tree};
 use idd_trace::tree::TreeLimits;
+use idd_trace::{ChunkKind, Execution, Step, Trace, TraceWriter};
 use idd_world::journal;
 use idd_world::repo::attributes::{AttributeFile, AttributeStack};
 use idd_world::repo::conversion::Conversion;
 use idd_world::repo::ignored::{IgnoreFile, IgnoreStack};
-use idd_world::repo::store::{HeldFiles, TreeStore};
-use idd_world::repo::untrusted;
+use idd_world::repo::{HeldFiles, TreeStore, untrusted};
 use idd_world::run::compile_database::{CompileDatabase, DatabaseRoots};
 use idd_world::run::complaints::TreeComplaints;
 use idd_world::run::complaints::compiles::Compiles;
@@ -277,7 +269,7 @@ pub fn attributes(bytes: &[u8]) {
     let mut attributes = AttributeStack::default();
     attributes.push(0, AttributeFile::parse(rules));
     let (conversion, _) = Conversion::choose(&attributes.lookup(path));
-    let _ = conversion.apply(rules.to_vec(), idd_base::revision::BlobId::sha1([7; 20]));
+    let _ = conversion.apply(rules.to_vec(), idd_base::BlobId::sha1([7; 20]));
     let mut ignored = IgnoreStack::default();
     ignored.push(0, IgnoreFile::parse(rules));
     let _ = (ignored.is_ignored(path, false), ignored.is_ignored(path, true));

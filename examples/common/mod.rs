@@ -1,12 +1,10 @@
 //! A line of revisions whose trees hold their positions, and the order of a hunt for the commit in it.
 
-use idd_base::goal::HuntStage;
-use idd_base::revision::{CommitId, ObjectId, Revision, TreeId};
+use idd_base::{CommitId, HuntStage, ObjectId, Revision, TreeId};
 use idd_change::reduce::Reducer;
 use idd_change::trees::{Favor, Merged, Rung, Trees, TreesError};
 use idd_change::{ChangeSet, EntryContent, EntryMode, FilePair, FileSide, Level, Subset};
-use idd_hunt::history::History;
-use idd_hunt::{Artifacts, HistoryWalk, HuntWishes};
+use idd_hunt::{Artifacts, History, HistoryWalk, HuntWishes};
 use std::collections::HashSet;
 use std::rc::Rc;
 
@@ -79,7 +77,7 @@ pub fn history(n_revisions: usize) -> History {
 pub fn order(n_revisions: usize, is_bounded: bool) -> HuntWishes {
     let bad = CommitId(id(n_revisions));
     HuntWishes {
-        sought: idd_base::sought::Sought::Failure,
+        sought: idd_base::Sought::Failure,
         bad,
         artifacts: Artifacts::Unused,
         goods: if is_bounded { vec![CommitId(id(0))] } else { Vec::new() },

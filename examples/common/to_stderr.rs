@@ -1,6 +1,6 @@
 //! What is said to people goes to stderr.
 
-use idd_session::talk::Talk;
+use idd_session::Talk;
 use std::io;
 use std::io::Write as _;
 

@@ -7,9 +7,9 @@
 use crate::ways::{baselines, dominators, microbat};
 use idd_explain::feedback::Feedback;
 use idd_explain::feedback::recommend::unclear;
+use idd_session::Failure;
 use idd_session::debug::{DebugWalk, given};
-use idd_session::failure::Failure;
-use idd_trace::step::Step;
+use idd_trace::Step;
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};

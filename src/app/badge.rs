@@ -3,12 +3,10 @@
 //! Source: the endpoint badge of shields.io, schema version 1. A dashboard fetches the JSON from where a job puts it.
 
 use crate::console::CommandAnswer;
-use idd_base::plural::count;
-use idd_report::escape::Json;
-use idd_report::{Report, Status};
-use idd_session::failure::Failure;
-use idd_session::kept;
-use idd_world::repo::locate::Location;
+use idd_base::count;
+use idd_report::{Json, Report, Status};
+use idd_session::{Failure, kept};
+use idd_world::repo::Location;
 use serde::Serialize;
 
 /// The object of the badge.

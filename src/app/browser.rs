@@ -1,6 +1,6 @@
 //! Opens a file in the user's browser, as git does it.
 
-use idd_session::context::Context;
+use idd_session::Context;
 use idd_world::process::relay;
 use std::ffi::{OsStr, OsString};
 use std::path::Path;

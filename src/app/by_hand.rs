@@ -2,23 +2,17 @@
 
 use crate::args::ByHand;
 use crate::console::{CommandAnswer, CommandScene, Console};
-use idd_base::plural::count;
-use idd_base::sought::Sought;
-use idd_report::escape::{Terminal, safe};
-use idd_report::style::{Style, TextRole};
-use idd_report::{Status, Untrusted};
+use idd_base::{Sought, count};
+use idd_report::escape::safe;
+use idd_report::{Status, Style, Terminal, TextRole, Untrusted};
 use idd_session::by_hand::{ByHandState, GivenVerdict, WaitingRevision};
-use idd_session::context::Context;
-use idd_session::failure::Failure;
 use idd_session::kept::KeptHunt;
 use idd_session::plan::Plan;
 use idd_session::saved::Saved;
-use idd_session::talk::Talk;
 use idd_session::verdict_records::HuntScene;
-use idd_session::{by_hand, kept, saved};
+use idd_session::{Context, Failure, Talk, by_hand, kept, saved};
 use idd_world::process;
-use idd_world::repo::locate::Location;
-use idd_world::repo::{Repository, private};
+use idd_world::repo::{Location, Repository, private};
 use serde::Serialize;
 use std::fmt::Write as _;
 use std::io::{self, IsTerminal as _, Write as _};

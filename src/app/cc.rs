@@ -1,7 +1,6 @@
 //! `git idd cc`, and the names of C compilers under which the program is called in an instrumented or watched build.
 
-use idd_session::context::Context;
-use idd_session::failure::Failure;
+use idd_session::{Context, Failure};
 use idd_world::compiler::is_known;
 use idd_world::record::build::{BuildDirectory, VARIABLE};
 use idd_world::record::shim::CompilerCall;

@@ -4,11 +4,10 @@ use crate::console::CommandScene;
 use crate::progress::Volume;
 use crate::slice::share;
 use crate::trace::json_line;
-use idd_base::plural::count;
+use idd_base::count;
 use idd_report::chop::{Chop, ChopLine, ReducedInput};
-use idd_report::escape::{Terminal, Untrusted};
-use idd_report::explanation::Explanation;
-use idd_session::failure::Failure;
+use idd_report::{Explanation, Terminal, Untrusted};
+use idd_session::Failure;
 use idd_session::order::ChopOrder;
 use std::fmt::Write as _;
 

@@ -9,11 +9,9 @@ use crate::args::options::Shell;
 use crate::args::words::split;
 use clap::{Arg, Command};
 use clap_complete::engine::{ArgValueCandidates, CompletionCandidate, complete};
-use idd_session::context::Context;
-use idd_session::kept;
+use idd_session::{Context, kept};
 use idd_world::record::store;
-use idd_world::repo::locate::Location;
-use idd_world::repo::{locate, refs};
+use idd_world::repo::{Location, locate, refs};
 use std::ffi::OsString;
 use std::io;
 use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
@@ -170,7 +168,7 @@ fn revisions(location: &Location) -> Vec<OsString> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use idd_session::context::Embedding;
+    use idd_session::Embedding;
 
     /// The candidates for the end of a line, as bash reads them, outside of a repository.
     fn offered(line: &str) -> Vec<String> {

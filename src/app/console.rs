@@ -4,13 +4,11 @@ use crate::args::options::{Color, OutputOptions};
 use crate::columns;
 use crate::notify::NotifyCommand;
 use crate::progress::{ProgressPrinter, Volume};
-use idd_base::revision::CommitId;
-use idd_report::explanation::Explained;
-use idd_report::style::Style;
+use idd_base::CommitId;
 use idd_report::text::{DetailLevel, TextLook};
-use idd_report::{Report, Status};
-use idd_session::context::Context;
-use idd_world::repo::locate::Location;
+use idd_report::{Explained, Report, Status, Style};
+use idd_session::Context;
+use idd_world::repo::Location;
 use std::io;
 
 /// The answer of a command on stdout.

@@ -1,13 +1,12 @@
 //! `git idd dap`: a server of the Debug Adapter Protocol on standard input and output.
 
 use crate::args::criterion;
-use idd_session::context::Context;
 use idd_session::dap::wire::ReadMessage;
 use idd_session::dap::{DapSession, StoredRecordings, wire};
-use idd_session::failure::Failure;
-use idd_session::interrupt::{Interrupt, raise};
+use idd_session::interrupt::raise;
+use idd_session::{Context, Failure, Interrupt};
 use idd_world::process::CommandWatch as _;
-use idd_world::repo::locate::Location;
+use idd_world::repo::Location;
 use serde_json::Value;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError};

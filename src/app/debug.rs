@@ -14,24 +14,20 @@ use crate::debug::panes::Panes;
 use crate::debug::text::{IndentedLine, at, does, gives, presumed, short, titled, value};
 use crate::trace::json_line;
 use crate::{full_screen, record};
-use idd_base::plural::count;
+use idd_base::count;
 use idd_explain::facts::StepFacts;
-use idd_report::Status;
 use idd_report::escape::safe;
-use idd_report::explanation::Explanation;
-use idd_report::style::{Style, TextRole};
-use idd_session::context::Context;
+use idd_report::{Explanation, Status, Style, TextRole};
 use idd_session::debug::expect::ExpectationCheck;
 use idd_session::debug::reply::{items, reply};
 use idd_session::debug::{
     self, DebugOrder, DebugWalk, PersonReply, StepJudge, StepQuestion, WalkEnd, answer_lines, begin, explained, reason,
 };
 use idd_session::explain::change;
-use idd_session::failure::Failure;
-use idd_session::interrupt::Interrupt;
 use idd_session::recorded::ProcessChoice;
 use idd_session::talk::Talk as _;
-use idd_trace::step::Step;
+use idd_session::{Context, Failure, Interrupt};
+use idd_trace::Step;
 use idd_world::answers::Answers;
 use serde_json::json;
 use std::collections::BTreeSet;

@@ -1,12 +1,10 @@
 //! `git idd doctor`: what the system permits, and how it can permit more.
 
 use crate::console::CommandAnswer;
-use idd_session::context::Context;
-use idd_session::failure::Failure;
-use idd_session::sandboxes;
+use idd_session::{Context, Failure, sandboxes};
 use idd_world::files;
 use idd_world::place::ProbePlace;
-use idd_world::repo::locate::Location;
+use idd_world::repo::Location;
 use std::fmt::Write as _;
 
 /// Tries what a hunt would use, and removes it again.

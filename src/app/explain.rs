@@ -3,16 +3,13 @@
 use crate::console::{CommandAnswer, CommandScene, Console};
 use crate::progress::Volume;
 use crate::trace::json_line;
-use idd_base::plural::count;
-use idd_report::Status;
+use idd_base::count;
 use idd_report::chain::{EffectKind, Figures, InstanceChoice, ReportChain, Switched};
-use idd_report::escape::{Terminal, Untrusted};
-use idd_report::explanation::Explanation;
 use idd_report::outline::{OutlineLine, outline};
-use idd_report::style::TextRole;
+use idd_report::{Explanation, Status, Terminal, TextRole, Untrusted};
+use idd_session::Failure;
 use idd_session::explain::change::TreeSources;
 use idd_session::explain::model::Explained;
-use idd_session::failure::Failure;
 use idd_session::order::ExplainOrder;
 use std::fmt::Write as _;
 

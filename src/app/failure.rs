@@ -4,10 +4,8 @@
 //! same goes to stdout as a [`Report`](idd_report::Report), so a program always finds one object there.
 
 use crate::args::UsageError;
-use idd_report::escape::Terminal;
-use idd_report::style::{Style, TextRole};
-use idd_report::{Status, Untrusted};
-use idd_session::failure::Failure;
+use idd_report::{Status, Style, Terminal, TextRole, Untrusted};
+use idd_session::Failure;
 use std::io::{self, Write};
 
 /// Prints a failure for people; `err` is stderr.

@@ -14,8 +14,7 @@ use ratatui::{DefaultTerminal, Frame};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 use idd_report::Status;
-use idd_session::failure::Failure;
-use idd_session::interrupt::{self, Interrupt};
+use idd_session::{Failure, Interrupt, interrupt};
 use idd_world::process::CommandWatch as _;
 
 /// The longest wait for a key before a signal is looked for.

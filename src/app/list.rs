@@ -1,17 +1,14 @@
 //! `git idd list`: the stored hunts.
 
 use crate::console::{CommandAnswer, Console};
-use idd_base::plural::count;
-use idd_report::escape::{Json, Terminal};
-use idd_report::style::TextRole;
+use idd_base::count;
 use idd_report::text::rows::cut;
 use idd_report::views::views;
-use idd_report::{Commit, Report, Status, Untrusted, commit};
-use idd_session::failure::Failure;
+use idd_report::{Commit, Json, Report, Status, Terminal, TextRole, Untrusted, commit};
 use idd_session::kept::KeptHunt;
 use idd_session::order::TestCommand;
-use idd_session::{kept, saved};
-use idd_world::repo::locate::Location;
+use idd_session::{Failure, kept, saved};
+use idd_world::repo::Location;
 use serde::Serialize;
 use std::fmt::Write as _;
 

@@ -2,20 +2,16 @@
 
 use crate::args::options::LogFormat;
 use crate::console::{CommandAnswer, Console};
-use idd_base::outcome::Observation;
-use idd_base::plural::count;
-use idd_base::revision::{CommitId, Revision};
-use idd_report::Untrusted;
-use idd_report::escape::{Terminal, safe};
+use idd_base::{CommitId, Observation, Revision, count};
+use idd_report::escape::safe;
 use idd_report::text::duration;
-use idd_session::failure::Failure;
+use idd_report::{Terminal, Untrusted};
 use idd_session::kept::KeptHunt;
-use idd_session::saved;
 use idd_session::story::ending;
+use idd_session::{Failure, saved};
 use idd_world::cache::{Key, Observations};
 use idd_world::journal::{AnswerRecord, Record};
-use idd_world::repo::locate::Location;
-use idd_world::repo::{RepoError, Repository, graph, private};
+use idd_world::repo::{Location, RepoError, Repository, graph, private};
 use std::collections::HashMap;
 use std::fmt::Write as _;
 use std::time::Duration;

@@ -5,7 +5,7 @@
 use crate::console::Console;
 use crate::failure::write;
 use idd_report::Status;
-use idd_session::failure::Failure;
+use idd_session::Failure;
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::any::Any;
 use std::os::fd::BorrowedFd;

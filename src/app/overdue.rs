@@ -9,7 +9,7 @@ use crate::give;
 use idd_report::{Report, Status};
 use idd_session::saved::Saved;
 use idd_session::{interrupt, kept, saved};
-use idd_world::repo::locate::Location;
+use idd_world::repo::Location;
 use std::sync::mpsc::{RecvTimeoutError, Sender};
 use std::sync::{Arc, Mutex, PoisonError, mpsc};
 use std::thread;

@@ -3,8 +3,7 @@
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt as _;
 
-use idd_session::context::Context;
-use idd_session::interrupt::Interrupt;
+use idd_session::{Context, Interrupt};
 use idd_world::process::{self, OutputDestination};
 use idd_world::repo::locate;
 

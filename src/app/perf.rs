@@ -3,17 +3,14 @@
 use crate::console::{CommandAnswer, CommandScene, Console};
 use crate::unknown;
 use idd_report::Status;
-use idd_session::failure::Failure;
-use idd_session::interrupt::Interrupt;
 use idd_session::kept::KeptHunt;
 use idd_session::order::{HuntOrder, Perf};
 use idd_session::perf::{peak, places};
 use idd_session::plan::Plan;
 use idd_session::saved::Saved;
 use idd_session::verdict_records::HuntScene;
-use idd_session::{kept, perf, saved};
-use idd_world::repo::locate::Location;
-use idd_world::repo::private;
+use idd_session::{Failure, Interrupt, kept, perf, saved};
+use idd_world::repo::{Location, private};
 use std::ffi::OsString;
 use std::io::{self, Write as _};
 

@@ -2,23 +2,16 @@
 
 use crate::columns;
 use crate::status_line::{Now, RangeEnds, RunningTest, StatusLine};
-use idd_base::outcome::Outcome;
-use idd_base::plural::count;
-use idd_base::remaining::Rest;
-use idd_base::revision::CommitId;
-use idd_base::sought::Sought;
+use idd_base::{CommitId, Outcome, Rest, Sought, count};
 use idd_change::trees::Rung;
-use idd_hunt::event::{Event, Phase};
-use idd_hunt::probe::Probe;
-use idd_report::escape::{Terminal, safe};
-use idd_report::style::{Style, TextRole};
+use idd_hunt::{Event, Phase, Probe};
+use idd_report::escape::safe;
 use idd_report::text::rows;
-use idd_report::{Commit, Untrusted};
-use idd_session::finding;
+use idd_report::{Commit, Style, Terminal, TextRole, Untrusted};
 use idd_session::narrowing::Narrowing;
 use idd_session::positions::Positions;
-use idd_session::talk::Talk;
 use idd_session::tally::Tally;
+use idd_session::{Talk, finding};
 use std::collections::HashMap;
 use std::io::{self, Write};
 use std::rc::Rc;

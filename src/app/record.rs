@@ -1,9 +1,8 @@
 //! `git idd record`: runs the driver and prints the recording.
 
 use crate::console::CommandScene;
-use idd_base::outcome::Ending;
-use idd_base::plural::count;
-use idd_session::failure::Failure;
+use idd_base::{Ending, count};
+use idd_session::Failure;
 use idd_session::order::RecordOrder;
 use idd_session::record::missed::shown;
 use idd_trace::container::REPLACED;

@@ -1,9 +1,7 @@
 //! `git idd remote check`: what a remote service can do, and how fast.
 
 use crate::console::{CommandAnswer, Console};
-use idd_session::context::Context;
-use idd_session::failure::Failure;
-use idd_session::service;
+use idd_session::{Context, Failure, service};
 
 /// Checks the service at this address, or the configured one.
 pub fn check(address: Option<&str>, context: &Context, console: Console) -> Result<CommandAnswer, Failure> {
@@ -28,9 +26,7 @@ use shown::checked;
 mod shown {
     use crate::console::{CommandAnswer, Console};
     use idd_report::escape::safe;
-    use idd_session::failure::Failure;
-    use idd_session::interrupt::Interrupt;
-    use idd_session::remote;
+    use idd_session::{Failure, Interrupt, remote};
     use idd_world::remote::Service;
     use idd_world::remote::check::{ServiceCheck, check};
     use idd_world::remote::toolchain::Toolchain;

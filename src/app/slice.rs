@@ -2,13 +2,13 @@
 
 use crate::console::Console;
 use crate::trace::json_line;
-use idd_base::plural::count;
+use idd_base::count;
 use idd_report::chop::Size;
 use idd_report::escape::safe;
-use idd_session::failure::Failure;
+use idd_session::Failure;
 use idd_session::slice::{Slice, SliceDirection, SliceLine, SliceOrder};
 use idd_session::sources::RecordedSources;
-use idd_world::repo::locate::Location;
+use idd_world::repo::Location;
 use serde_json::{Value, json};
 use std::fmt::Write as _;
 

@@ -2,10 +2,9 @@
 
 use crate::console::{CommandAnswer, Console};
 use idd_session::course::{HuntObserver, HuntState};
-use idd_session::failure::Failure;
 use idd_session::kept::KeptHunt;
-use idd_session::{course, kept};
-use idd_world::repo::locate::Location;
+use idd_session::{Failure, course, kept};
+use idd_world::repo::Location;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 /// Prints the progress of the named hunt, or of the last one.

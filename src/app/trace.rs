@@ -2,18 +2,16 @@
 
 use crate::args::{RecordingView, TraceArgs};
 use crate::console::Console;
-use idd_report::escape::Json;
-use idd_session::failure::Failure;
+use idd_report::Json;
+use idd_session::Failure;
 use idd_session::recorded::{self, RecordedProcess, failed};
 use idd_session::slice::criterion::not_visible;
 use idd_session::sources::RecordedSources;
-use idd_trace::detail::OriginAnswer;
-use idd_trace::execution::Execution;
 use idd_trace::input::{self, InputEntry};
-use idd_trace::step::Step;
 use idd_trace::tree::TreeLimits;
+use idd_trace::{Execution, OriginAnswer, Step};
 use idd_world::record::store::{self, Recording};
-use idd_world::repo::locate::Location;
+use idd_world::repo::Location;
 use serde::Serialize;
 use std::path::Path;
 

@@ -1,12 +1,10 @@
 //! Detects a test command that cannot be one: usually a mistyped subcommand.
 
 use crate::args::{self, habits};
-use idd_session::context::Context;
-use idd_session::failure::Failure;
 use idd_session::hints::near::is_slip;
 use idd_session::order::{HuntOrder, TestCommand};
-use idd_world::repo::locate::Location;
-use idd_world::repo::{graph, private};
+use idd_session::{Context, Failure};
+use idd_world::repo::{Location, graph, private};
 use idd_world::run::toolchain;
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStrExt as _;

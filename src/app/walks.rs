@@ -4,11 +4,10 @@ use crate::args::options::ReportFormat;
 use crate::console::{CommandAnswer, Console};
 use crate::trace::json_line;
 use idd_report::escape::safe;
-use idd_report::explanation::Explanation;
-use idd_report::markdown;
+use idd_report::{Explanation, markdown};
+use idd_session::Failure;
 use idd_session::debug::explained;
-use idd_session::failure::Failure;
-use idd_world::repo::locate::Location;
+use idd_world::repo::Location;
 use serde_json::json;
 
 /// Prints the results of the walks over a recording, one after the other.

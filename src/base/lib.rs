@@ -2,11 +2,20 @@
 //!
 //! Every other member may use these words. They know nothing of repositories, processes, languages or reports.
 
-pub mod goal;
-pub mod outcome;
-pub mod plural;
-pub mod remaining;
-pub mod revision;
-pub mod revision_table;
-pub mod search;
-pub mod sought;
+mod goal;
+mod outcome;
+mod plural;
+mod remaining;
+mod revision;
+mod revision_table;
+mod search;
+mod sought;
+
+pub use goal::{Bound, HuntGoal, HuntStage};
+pub use outcome::{Ending, NamedTest, Observation, Outcome, Reason, Signature, Stage, TimeLimits};
+pub use plural::{count, ordinal};
+pub use remaining::{Pace, RemainingWork, Rest};
+pub use revision::{BlobId, CommitId, InvalidId, ObjectId, Revision, TreeId};
+pub use revision_table::RevisionTable;
+pub use search::{Asker, Asking, Course, Search, SearchStep, ahead};
+pub use sought::{AnswerWords, Sought};

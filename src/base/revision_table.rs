@@ -1,6 +1,6 @@
 //! Many revisions in little memory.
 
-use crate::revision::{CommitId, ObjectId, Revision, TreeId};
+use crate::{CommitId, ObjectId, Revision, TreeId};
 use std::collections::{BinaryHeap, HashMap};
 use std::hash::{BuildHasher as _, RandomState};
 

@@ -4,7 +4,7 @@
 //! commit between them. So [`Outcome::Fail`] is the newer behaviour and [`Outcome::Pass`] the older one, in the engines, in the
 //! journal and in JSON. Only the words that people read depend on the question.
 
-use crate::outcome::Outcome;
+use crate::Outcome;
 use serde::{Deserialize, Serialize};
 
 /// What a hunt looks for.

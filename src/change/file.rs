@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::syntax::Language;
-use idd_base::revision::ObjectId;
+use idd_base::ObjectId;
 
 /// A file of at most this size is divided into lines; a larger one is one unit.
 const MAX_TEXT_BYTES: usize = 4 << 20;

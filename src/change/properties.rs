@@ -8,7 +8,7 @@ use proptest::sample::Index;
 use crate::{
     ChangeSet, EntryContent, EntryMode, FileDivision, FilePair, FileSide, Group, Level, Subset, Unit, UnitId, UnitKind,
 };
-use idd_base::revision::ObjectId;
+use idd_base::ObjectId;
 
 type Tree = BTreeMap<Vec<u8>, (EntryMode, EntryContent)>;
 

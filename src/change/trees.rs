@@ -1,7 +1,7 @@
 //! The store of trees that engines compute with: pure functions of content ids.
 
 use crate::{ChangeSet, FilePair, Subset};
-use idd_base::revision::TreeId;
+use idd_base::TreeId;
 use std::error::Error;
 use std::rc::Rc;
 

@@ -4,9 +4,7 @@
 use crate::align::Alignment;
 use crate::facts::{StepFacts, UsedValue};
 use crate::feedback::Feedback;
-use idd_trace::TraceError;
-use idd_trace::detail::{Detail, Outside};
-use idd_trace::step::{Step, Steps};
+use idd_trace::{Detail, Outside, Step, Steps, TraceError};
 
 /// A run that is compared with another one.
 pub trait ComparedRun {

@@ -1,9 +1,7 @@
 //! What a person sees of a step to judge it: the values that it uses, what it computes and decides. How these are found depends
 //! on the language of the program.
 
-use idd_trace::detail::Detail;
-use idd_trace::place::Place;
-use idd_trace::step::Step;
+use idd_trace::{Detail, Place, Step};
 
 /// A value that a step uses.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -1,8 +1,7 @@
 //! What the failure is, found by comparing the failing run with the reference.
 
 use crate::align::Alignment;
-use idd_trace::run::{ObservableCall, Run};
-use idd_trace::step::Step;
+use idd_trace::{ObservableCall, Run, Step};
 
 /// How a run ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

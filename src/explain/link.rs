@@ -2,8 +2,7 @@
 
 use std::sync::Arc;
 
-use idd_trace::place::Place;
-use idd_trace::step::Step;
+use idd_trace::{Place, Step};
 
 /// What a step did.
 #[derive(Debug, Clone, PartialEq, Eq)]

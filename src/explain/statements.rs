@@ -1,13 +1,13 @@
 //! The statements of a run.
 
-use idd_trace::place::Place;
+use idd_trace::Place;
 use std::collections::HashMap;
 use std::sync::Arc;
 
 /// The statement of each step of a run, by a number from 1; and where each statement is.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Statements {
-    /// By step, from [`Step::START`](idd_trace::step::Step::START).
+    /// By step, from [`Step::START`](idd_trace::Step::START).
     pub of_steps: Vec<u32>,
     /// By number, from 0, which is none.
     pub places: Vec<Option<Place>>,

@@ -8,8 +8,7 @@
 
 use std::cmp::Reverse;
 
-use idd_trace::dependence::Dependences;
-use idd_trace::step::Step;
+use idd_trace::{Dependences, Step};
 
 /// The part of the effort that goes to what was executed last.
 const FIRST_PART: usize = 4;

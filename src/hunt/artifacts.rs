@@ -3,15 +3,11 @@
 //! Most revisions can have no artifact. The first search goes from one revision that has an artifact to the next one,
 //! and never builds. What is left between a failing and a passing one is then searched by building.
 
-use crate::event::Event;
 use crate::finding::Conclusion;
-use crate::known::{TestedRevision, WalkPosition};
 use crate::pair::TreePair;
-use crate::probe::Probe;
 use crate::walk::Bracket;
-use crate::{Artifacts, Halt, Hunter};
-use idd_base::outcome::Outcome;
-use idd_base::revision::CommitId;
+use crate::{Artifacts, Event, Halt, Hunter, Probe, TestedRevision, WalkPosition};
+use idd_base::{CommitId, Outcome};
 
 /// After this many revisions in a row without an artifact, the next ones are built.
 const MAX_ABSENT_BEFORE_BUILDS: usize = 100;

@@ -6,7 +6,7 @@
 //! integrated out for each place. The next run is the one with the most information about the place: at equal, known
 //! rates the median of the paper.
 
-use crate::noise::Noise;
+use crate::Noise;
 use std::iter;
 use std::ops::Range;
 

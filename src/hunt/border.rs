@@ -4,11 +4,8 @@
 //! border, the border is narrowed to one commit, and the change of this commit is reduced to a repair.
 
 use crate::belief::{as_f64, entropy};
-use crate::event::Event;
-use crate::known::TestedRevision;
-use crate::{Halt, Hunter};
-use idd_base::outcome::Outcome;
-use idd_base::revision::CommitId;
+use crate::{Event, Halt, Hunter, TestedRevision};
+use idd_base::{CommitId, Outcome};
 use std::collections::BTreeSet;
 use std::f64::consts::LN_2;
 

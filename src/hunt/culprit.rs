@@ -1,12 +1,10 @@
 //! Finds the culprit of a pair on a line: if the newer revision is a merge, it enters the side branches.
 
-use crate::known::TestedRevision;
 use crate::pair::TreePair;
 use crate::verdict::Examined;
 use crate::walk::Bracket;
-use crate::{Halt, Hunter};
-use idd_base::outcome::Outcome;
-use idd_base::revision::CommitId;
+use crate::{Halt, Hunter, TestedRevision};
+use idd_base::{CommitId, Outcome};
 
 /// The side branch of a merge.
 enum SideBranch {

@@ -1,12 +1,8 @@
 //! The loop between an engine that asks and a world that answers.
 
-use crate::event::Event;
 use crate::finding::Conclusion;
-use crate::history::History;
-use crate::probe::Probe;
-use crate::{Again, EngineState, Halt, HuntWishes, Hunter, engine};
-use idd_base::outcome::{Outcome, Reason};
-use idd_base::search::{Asking, Search, SearchStep};
+use crate::{Again, EngineState, Event, Halt, History, HuntWishes, Hunter, Probe, engine};
+use idd_base::{Asking, Outcome, Reason, Search, SearchStep};
 use idd_change::trees::Trees;
 use std::cell::RefCell;
 use std::rc::Rc;

@@ -1,13 +1,10 @@
 //! The stages of a hunt: find the pair, reduce it, carry the fix forward, prove every claim.
 
-use crate::event::Event;
 use crate::finding::{Conclusion, FoundChange};
 use crate::minimise::ReducedSet;
 use crate::pair::{Aligned, TreePair};
-use crate::{Again, Halt, HistoryWalk, Hunter};
-use idd_base::goal::HuntStage;
-use idd_base::outcome::Outcome;
-use idd_base::revision::CommitId;
+use crate::{Again, Event, Halt, HistoryWalk, Hunter};
+use idd_base::{CommitId, HuntStage, Outcome};
 
 /// The maximum number of new searches after a repair that contained the culprit.
 const MAX_RESTARTS: usize = 4;

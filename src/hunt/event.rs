@@ -1,11 +1,8 @@
 //! Events: the progress of a hunt. Their wording and escaping are the business of the edge.
 
 use crate::finding::Scope;
-use crate::noise::Noise;
-use crate::probe::Probe;
-use idd_base::outcome::Outcome;
-use idd_base::remaining::RemainingWork;
-use idd_base::revision::{CommitId, TreeId};
+use crate::{Noise, Probe};
+use idd_base::{CommitId, Outcome, RemainingWork, TreeId};
 use idd_change::trees::Rung;
 
 /// What a probe is for; also how probes are counted.

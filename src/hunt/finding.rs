@@ -1,9 +1,7 @@
 //! The finding: all results of a hunt as data. `report` prints it.
 
-use crate::history::History;
-use crate::noise::Noise;
-use idd_base::outcome::Outcome;
-use idd_base::revision::{CommitId, TreeId};
+use crate::{History, Noise};
+use idd_base::{CommitId, Outcome, TreeId};
 use idd_change::trees::Rung;
 use std::collections::HashSet;
 

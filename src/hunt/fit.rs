@@ -3,8 +3,8 @@
 //! A test that is noisy in a part of the history only has other rates there. A probability that was computed with one
 //! rate for each side is then not to be trusted.
 
+use crate::Noise;
 use crate::belief::{Beta, RunCounts, contrast};
-use crate::noise::Noise;
 use std::ops::Range;
 
 /// A test that has the wrong outcome in a larger share of its runs hardly tells revisions apart.

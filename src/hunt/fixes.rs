@@ -10,14 +10,11 @@
 //! the previous statement" first. Deviation: the reversed parts are not chosen by a search over operators; they are the
 //! parts around a change that is known to be necessary.
 
-use crate::event::{Event, Phase};
 use crate::finding::{Fix, FoundChange, Scope};
 use crate::minimise::{ReducedSet, tests_of};
 use crate::pair::TreePair;
-use crate::probe::{Baseline, Probe, ProbeQuestion};
-use crate::{Halt, Hunter};
-use idd_base::outcome::{Outcome, Reason};
-use idd_base::revision::{CommitId, TreeId};
+use crate::{Baseline, Event, Halt, Hunter, Phase, Probe, ProbeQuestion};
+use idd_base::{CommitId, Outcome, Reason, TreeId};
 use idd_change::trees::{Favor, Merged, Rung};
 use idd_change::{Level, Subset};
 

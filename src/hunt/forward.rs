@@ -4,12 +4,10 @@
 //! revision at which the fix stops applying or working is found by bisection, not step by step. At a conflict, the
 //! reduction starts from the merge in which the fix wins, if that passes, and not from the whole difference.
 
-use crate::event::{Event, Phase};
 use crate::finding::{Fix, FoundChange, Scope};
 use crate::minimise::{Aim, ReductionStart};
-use crate::{Again, Halt, Hunter};
-use idd_base::outcome::Outcome;
-use idd_base::revision::{CommitId, TreeId};
+use crate::{Again, Event, Halt, Hunter, Phase};
+use idd_base::{CommitId, Outcome, TreeId};
 use idd_change::trees::{Favor, Merged, Rung};
 
 /// A fix that has grown to more than this many times the culprit's size is not carried further.

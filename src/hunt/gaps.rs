@@ -3,11 +3,9 @@
 //! A gallop doubles its steps, so it jumps over a stretch of passing revisions that ends before an old defect. The gaps
 //! that it left are sampled before a hunt says that nothing passes.
 
-use crate::known::{TestedRevision, WalkPosition};
 use crate::walk::Bracket;
-use crate::{Halt, Hunter};
-use idd_base::outcome::Outcome;
-use idd_base::revision::CommitId;
+use crate::{Halt, Hunter, TestedRevision, WalkPosition};
+use idd_base::{CommitId, Outcome};
 use std::collections::BTreeSet;
 
 /// The number of tested revisions of a line of `n` after which no gap is sampled.

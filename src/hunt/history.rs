@@ -1,7 +1,6 @@
 //! The searched history: a directed graph of revisions, and lines through it.
 
-use idd_base::revision::{CommitId, Revision, TreeId};
-use idd_base::revision_table::RevisionTable;
+use idd_base::{CommitId, Revision, RevisionTable, TreeId};
 use std::collections::HashSet;
 use std::{iter, mem};
 

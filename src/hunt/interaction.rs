@@ -1,13 +1,9 @@
 //! Interaction: older commits without which the culprit does not break the test.
 
-use crate::event::Phase;
 use crate::finding::FoundChange;
-use crate::known::TestedRevision;
 use crate::pair::TreePair;
-use crate::probe::{ChangeEnds, Probe};
-use crate::{Halt, Hunter};
-use idd_base::outcome::Outcome;
-use idd_base::sought::Sought;
+use crate::{ChangeEnds, Halt, Hunter, Phase, Probe, TestedRevision};
+use idd_base::{Outcome, Sought};
 use idd_change::trees::{Favor, Merged};
 use std::collections::HashMap;
 

@@ -1,7 +1,6 @@
 //! What a hunt knows while it goes on: verdicts, the repair that is carried, where the search stands.
 
-use idd_base::outcome::Outcome;
-use idd_base::revision::{CommitId, TreeId};
+use idd_base::{CommitId, Outcome, TreeId};
 
 /// The outcome of a revision, and the tree that was tested.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -3,7 +3,7 @@
 use crate::finding::{ChangeEdit, FoundChange};
 use crate::minimise::{ChangeDirection, edits};
 use crate::{Halt, Hunter};
-use idd_base::revision::CommitId;
+use idd_base::CommitId;
 use std::collections::HashSet;
 
 impl Hunter<'_> {

@@ -6,17 +6,12 @@
 //! answer has no confidence, and stands when the commits on both sides of it are told apart by their own runs.
 
 use crate::belief::Belief;
-use crate::event::Event;
 use crate::finding::Conclusion;
 use crate::fit::{self, EndNeighbours, Separation};
-use crate::known::TestedRevision;
-use crate::noise::{Noise, Weighing};
 use crate::pair::TreePair;
-use crate::probe::{Probe, ProbeQuestion};
 use crate::walk::Bracket;
-use crate::{Halt, Hunter, Noisy};
-use idd_base::outcome::Outcome;
-use idd_base::revision::CommitId;
+use crate::{Event, Halt, Hunter, Noise, Noisy, Probe, ProbeQuestion, TestedRevision, Weighing};
+use idd_base::{CommitId, Outcome};
 use std::ops::Range;
 
 /// From this probability on, the ends are run as claims: these runs are needed anyway, and have as much information as
@@ -304,16 +299,10 @@ impl Hunter<'_> {
 #[cfg(test)]
 mod tests {
     use crate::drive::{Engine, ProbeRunner, RunnerReply, drive};
-    use crate::event::Event;
     use crate::finding::{Conclusion, Finding};
-    use crate::history::History;
-    use crate::noise::{Noise, Weighing};
-    use crate::probe::Probe;
     use crate::testing::{Files, MemoryTrees, order};
-    use crate::{EngineState, Halt, Noisy};
-    use idd_base::goal::HuntStage;
-    use idd_base::outcome::{Outcome, Reason};
-    use idd_base::revision::{CommitId, Revision};
+    use crate::{EngineState, Event, Halt, History, Noise, Noisy, Probe, Weighing};
+    use idd_base::{CommitId, HuntStage, Outcome, Reason, Revision};
     use std::collections::{HashMap, HashSet};
     use std::convert::Infallible;
 

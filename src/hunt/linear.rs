@@ -4,14 +4,11 @@
 //! *original failure*, even if the older revision passes. Deviation: a patch is carried by a three-way merge, not by
 //! the patch tool; if it conflicts, the outcome is `does-not-apply`.
 
-use crate::event::{Event, Phase};
 use crate::finding::{Conclusion, Repair, RepairCheck};
-use crate::known::TestedRevision;
 use crate::minimise::{Aim, ReductionStart};
 use crate::pair::TreePair;
-use crate::{Halt, Hunter};
-use idd_base::outcome::{Outcome, Reason};
-use idd_base::revision::{CommitId, TreeId};
+use crate::{Event, Halt, Hunter, Phase, TestedRevision};
+use idd_base::{CommitId, Outcome, Reason, TreeId};
 use idd_change::trees::{Favor, Merged};
 
 impl Hunter<'_> {

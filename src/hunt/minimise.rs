@@ -1,15 +1,11 @@
 //! Minimises the culprit: the change that is sufficient to break the good tree, and the change that is necessary to
 //! break the bad one.
 
-use crate::event::{Event, Phase};
 use crate::finding::{ChangeEdit, FoundChange, Labelled};
 use crate::pair::TreePair;
-use crate::probe::{Baseline, ChangeEnds, Probe, ProbeQuestion};
 use crate::test_paths::is_test_path;
-use crate::{Halt, Hunter};
-use idd_base::outcome::Outcome;
-use idd_base::plural::count;
-use idd_base::revision::{CommitId, TreeId};
+use crate::{Baseline, ChangeEnds, Event, Halt, Hunter, Phase, Probe, ProbeQuestion};
+use idd_base::{CommitId, Outcome, TreeId, count};
 use idd_change::reduce::{Judge, NextCandidates, Reducer};
 use idd_change::{ChangeSet, Level, Subset, UnitGrain, reduce};
 use std::cell::RefCell;

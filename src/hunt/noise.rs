@@ -2,7 +2,7 @@
 //!
 //! After two runs of one tree have disagreed, a single run is evidence, not a verdict.
 
-use idd_base::outcome::{Outcome, Reason};
+use idd_base::{Outcome, Reason};
 
 /// How often a test has the wrong outcome. Both are shares of runs, in 0..1.
 #[derive(Debug, Clone, Copy, PartialEq)]

@@ -3,14 +3,9 @@
 //! With several workers, revisions that may be needed soon are tested ahead of time. An answer counts only when the
 //! walk asks for it, so a wrong guess costs a run, but never changes the result.
 
-use crate::event::Phase;
 use crate::gaps::widest_middle;
-use crate::known::{Outlook, WalkPosition};
-use crate::probe::Probe;
-use crate::{Halt, Hunter};
-use idd_base::outcome::Outcome;
-use idd_base::revision::CommitId;
-use idd_base::search::{Course, ahead};
+use crate::{Halt, Hunter, Outlook, Phase, Probe, WalkPosition};
+use idd_base::{CommitId, Course, Outcome, ahead};
 use std::collections::HashMap;
 use std::iter;
 

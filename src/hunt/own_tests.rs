@@ -2,10 +2,9 @@
 
 use crate::finding::FoundChange;
 use crate::pair::TreePair;
-use crate::probe::ChangeEnds;
 use crate::test_paths::is_test_path;
-use crate::{Halt, Hunter};
-use idd_base::revision::TreeId;
+use crate::{ChangeEnds, Halt, Hunter};
+use idd_base::TreeId;
 use idd_change::trees::{Trees, TreesError};
 use idd_change::{ChangeSet, FilePair, FileSide, Subset};
 use std::collections::HashSet;

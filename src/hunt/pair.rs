@@ -3,15 +3,11 @@
 //! A pair counts only if both sides have the same repair. Otherwise the difference between them also contains the
 //! difference between two repairs.
 
-use crate::event::Phase;
 use crate::finding::{ChangeEdit, FoundChange, RepairCheck};
-use crate::known::{Carried, TestedRevision};
 use crate::minimise::{Aim, ChangeDirection, ReductionStart, edits};
-use crate::probe::ChangeEnds;
 use crate::test_paths::is_test_path;
-use crate::{Halt, Hunter};
-use idd_base::outcome::Outcome;
-use idd_base::revision::{CommitId, TreeId};
+use crate::{Carried, ChangeEnds, Halt, Hunter, Phase, TestedRevision};
+use idd_base::{CommitId, Outcome, TreeId};
 use idd_change::trees::{Favor, Merged};
 use std::collections::HashSet;
 use std::rc::Rc;

@@ -1,8 +1,7 @@
 //! A probe: a tree to test, and a question about it.
 
-use crate::event::Phase;
-use crate::known::TestedRevision;
-use idd_base::revision::{CommitId, TreeId};
+use crate::{Phase, TestedRevision};
+use idd_base::{CommitId, TreeId};
 
 /// One question to the world: what is the outcome of this tree?
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

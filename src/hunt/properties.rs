@@ -1,13 +1,10 @@
 //! Properties of whole hunts over random histories, compared with the construction of the histories.
 
 use crate::drive::{Engine, drive};
-use crate::event::Phase;
 use crate::finding::{Conclusion, Finding, FoundChange};
-use crate::history::History;
 use crate::testing::{Files, MemoryTrees, Oracle};
-use crate::{EngineState, Halt, HistoryWalk, HuntWishes, testing};
-use idd_base::outcome::{Outcome, Reason};
-use idd_base::revision::{CommitId, Revision};
+use crate::{EngineState, Halt, History, HistoryWalk, HuntWishes, Phase, testing};
+use idd_base::{CommitId, Outcome, Reason, Revision};
 use proptest::prelude::*;
 use std::collections::HashSet;
 use std::ops::Range;

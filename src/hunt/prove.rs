@@ -1,13 +1,9 @@
 //! Proof: the clean runs that support the finding.
 
-use crate::event::Phase;
 use crate::finding::{CleanRun, Conclusion, Expected, Scope};
-use crate::known::TestedRevision;
 use crate::pair::TreePair;
-use crate::probe::{Probe, ProbeQuestion};
-use crate::{Again, Halt, Hunter};
-use idd_base::outcome::{Outcome, Reason};
-use idd_base::revision::TreeId;
+use crate::{Again, Halt, Hunter, Phase, Probe, ProbeQuestion, TestedRevision};
+use idd_base::{Outcome, Reason, TreeId};
 
 /// Up to this many units are re-run one by one; if there are more, the first ones are a sample.
 const MAX_UNITS: usize = 50;

@@ -4,14 +4,11 @@
 //! hunted failure), not for "still fails": a reduction for the failure can delete code that the test needs to pass at
 //! all (his section 5.2). A repair can still contain the culprit, so its verdicts are checked.
 
-use crate::event::{Event, Phase};
 use crate::finding::{Repair, RepairCheck};
-use crate::known::{Carried, TestedRevision};
 use crate::minimise::{Aim, ReductionStart};
 use crate::own_tests::tests_and_calls;
-use crate::{Halt, Hunter};
-use idd_base::outcome::{Outcome, Reason};
-use idd_base::revision::{CommitId, TreeId};
+use crate::{Carried, Event, Halt, Hunter, Phase, TestedRevision};
+use idd_base::{CommitId, Outcome, Reason, TreeId};
 use idd_change::trees::{Favor, Merged};
 use idd_change::{ChangeSet, Level, Subset};
 use std::rc::Rc;

@@ -1,14 +1,10 @@
 //! Measures the time of a search with many workers, in simulated time.
 
-use crate::EngineState;
 use crate::drive::{Engine, ProbeRunner, RunnerReply, drive};
-use crate::event::Event;
 use crate::finding::Conclusion;
-use crate::history::History;
-use crate::probe::Probe;
 use crate::testing::{Files, MemoryTrees, order};
-use idd_base::outcome::Outcome;
-use idd_base::revision::{CommitId, Revision, TreeId};
+use crate::{EngineState, Event, History, Probe};
+use idd_base::{CommitId, Outcome, Revision, TreeId};
 use std::collections::{HashMap, HashSet};
 use std::convert::Infallible;
 

@@ -1,14 +1,10 @@
 //! The stages of a hunt: the commit, the change inside it, the fix. Each is an answer by itself.
 
-use crate::event::{Event, Phase};
 use crate::finding::{CleanRun, Conclusion, Expected};
 use crate::pair::TreePair;
-use crate::probe::Probe;
 use crate::test_paths::is_test_path;
-use crate::{Again, Halt, Hunter};
-use idd_base::goal::HuntStage;
-use idd_base::outcome::Outcome;
-use idd_base::revision::CommitId;
+use crate::{Again, Event, Halt, Hunter, Phase, Probe};
+use idd_base::{CommitId, HuntStage, Outcome};
 use std::collections::BTreeSet;
 
 impl Hunter<'_> {

@@ -2,13 +2,8 @@
 //! tree.
 
 use crate::drive::{ProbeRunner, RunnerReply};
-use crate::event::{Event, Phase};
-use crate::probe::Probe;
-use crate::{Artifacts, HistoryWalk, HuntWishes};
-use idd_base::goal::HuntStage;
-use idd_base::outcome::Outcome;
-use idd_base::revision::{CommitId, TreeId};
-use idd_base::sought::Sought;
+use crate::{Artifacts, Event, HistoryWalk, HuntWishes, Phase, Probe};
+use idd_base::{CommitId, HuntStage, Outcome, Sought, TreeId};
 use idd_change::reduce::Reducer;
 use idd_change::trees::{Favor, Merged, Rung, Trees, TreesError};
 use idd_change::{ChangeSet, EntryContent, EntryMode, FilePair, FileSide, Level, Subset};

@@ -3,12 +3,8 @@
 //! The order is fixed: without a repair; with the carried repair; with the part of the carried repair that still
 //! applies; with a new repair from the testable neighbour (see [`crate::repair`]).
 
-use crate::event::{Event, Phase};
-use crate::known::{Carried, TestedRevision};
-use crate::probe::Probe;
-use crate::{Again, Artifacts, Halt, Hunter};
-use idd_base::outcome::{Outcome, Reason};
-use idd_base::revision::{CommitId, TreeId};
+use crate::{Again, Artifacts, Carried, Event, Halt, Hunter, Phase, Probe, TestedRevision};
+use idd_base::{CommitId, Outcome, Reason, TreeId};
 use idd_change::Level;
 use idd_change::trees::{Favor, Merged};
 use std::collections::HashMap;

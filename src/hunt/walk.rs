@@ -5,16 +5,11 @@
 //! is right for every graph; side branches are entered later (see [`crate::culprit`]).
 
 use crate::artifacts::Gallop;
-use crate::event::{Event, Phase};
 use crate::finding::Conclusion;
-use crate::known::{TestedRevision, WalkPosition};
 use crate::pair::TreePair;
-use crate::probe::Probe;
 use crate::verdict::Examined;
-use crate::{Again, Artifacts, Halt, Hunter};
-use idd_base::outcome::{Outcome, Reason};
-use idd_base::plural::count;
-use idd_base::revision::CommitId;
+use crate::{Again, Artifacts, Event, Halt, Hunter, Phase, Probe, TestedRevision, WalkPosition};
+use idd_base::{CommitId, Outcome, Reason, count};
 
 /// A line whose first revision fails and whose last one passes.
 #[derive(Debug, Clone)]

@@ -7,7 +7,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::{HuntedFailure, Report, Untrusted};
-use idd_base::revision::{CommitId, TreeId};
+use idd_base::{CommitId, TreeId};
 
 /// The name of this form.
 pub const SCHEMA: &str = "git-idd-certificate/1";

@@ -2,11 +2,10 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::Untrusted;
 use crate::bounds::{Shorten, shorten};
-use crate::escape::Terminal;
-use crate::phrase::{Inline, code, place, words};
-use idd_base::plural::{count, ordinal};
+use crate::phrase::{code, place, words};
+use crate::{Inline, Terminal, Untrusted};
+use idd_base::{count, ordinal};
 
 /// The maximum number of printed links.
 const MAX_LINKS: usize = 400;

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::Untrusted;
 use crate::bounds::{Shorten, shorten};
-use idd_base::plural::count;
+use idd_base::count;
 
 /// The maximum number of printed lines of a chop, and of its constants.
 const MAX_LINES: usize = 400;

@@ -9,8 +9,8 @@ use jiff::{Timestamp, Zoned};
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use crate::escape::Untrusted;
-use idd_base::revision::{CommitId, Revision};
+use crate::Untrusted;
+use idd_base::{CommitId, Revision};
 
 /// A commit.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

@@ -1,9 +1,7 @@
 //! The course of a hunt up to now: what `git idd status` and `git idd watch` show, while it runs and afterwards.
 
-use crate::escape::Terminal;
-use crate::{Commit, Untrusted};
-use idd_base::outcome::Outcome;
-use idd_base::plural::count;
+use crate::{Commit, Terminal, Untrusted};
+use idd_base::{Outcome, count};
 
 /// Columns of the labels of facts.
 const LABEL: usize = 10;
@@ -154,7 +152,7 @@ impl LastOutput {
 mod tests {
     use super::*;
     use crate::Date;
-    use idd_base::revision::CommitId;
+    use idd_base::CommitId;
 
     #[test]
     fn a_course_is_text_and_nothing_in_it_commands_a_terminal() {

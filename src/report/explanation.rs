@@ -11,7 +11,7 @@ use crate::chain::ReportChain;
 use crate::chop::Chop;
 use crate::invariants::Invariants;
 use crate::walk::FinishedWalk;
-use idd_base::revision::{CommitId, TreeId};
+use idd_base::{CommitId, TreeId};
 
 /// The maximum size of a stored explanation, in bytes.
 pub const MAX_BYTES: u64 = 16 << 20;

@@ -5,7 +5,7 @@
 use std::fmt::Write as _;
 
 use crate::Untrusted;
-use idd_base::revision::CommitId;
+use idd_base::CommitId;
 
 /// A repository on a forge.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -6,9 +6,8 @@
 
 use std::io::{self, Write};
 
-use crate::escape::Workflow;
 use crate::places::{ReplacedLines, places};
-use crate::{Report, Untrusted, summary};
+use crate::{Report, Untrusted, Workflow, summary};
 
 /// Writes `report`; `test` is the test command of the hunt.
 pub fn write(report: &Report, test: &Untrusted, out: &mut dyn Write) -> io::Result<()> {

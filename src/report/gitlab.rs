@@ -8,10 +8,9 @@ use std::io::{self, Write};
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
-use crate::escape::Terminal;
 use crate::json::write_line;
 use crate::places::{ReplacedLines, places};
-use crate::{Report, Status, Untrusted, base64, summary};
+use crate::{Report, Status, Terminal, Untrusted, base64, summary};
 
 /// Writes `report`; `test` is the test command of the hunt.
 pub fn write(report: &Report, test: &Untrusted, out: &mut dyn Write) -> io::Result<()> {

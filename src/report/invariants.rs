@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use crate::Untrusted;
 use crate::bounds::{Shorten, shorten};
 use crate::chop::Size;
-use idd_base::plural::count;
+use idd_base::count;
 
 /// The maximum number of printed statements.
 const MAX_STATEMENTS: usize = 2001;

@@ -5,9 +5,7 @@ use std::io;
 use serde::Serialize;
 use serde_json::Serializer;
 
-use crate::Report;
-use crate::escape::Json;
-use crate::explanation::{Explained, Explanation};
+use crate::{Explained, Explanation, Json, Report};
 
 /// Writes `report` as one line, with a newline at its end.
 pub fn write(report: &Report, out: &mut dyn io::Write) -> io::Result<()> {

@@ -5,8 +5,7 @@
 
 use std::io::{self, Write};
 
-use crate::escape::Xml;
-use crate::{Report, Untrusted, summary};
+use crate::{Report, Untrusted, Xml, summary};
 
 /// Writes `report`; `test` is the test command of the hunt.
 pub fn write(report: &Report, test: &Untrusted, out: &mut dyn Write) -> io::Result<()> {

@@ -70,18 +70,20 @@ pub mod samples;
 
 mod wire;
 
+pub use commit::{Commit, Date, Started};
+pub use escape::{Json, Markdown, Terminal, Untrusted, Workflow, Xml};
+pub use explanation::{Explained, Explanation, ExplanationError};
+pub use phrase::Inline;
+pub use status::Status;
+pub use style::{Style, TextRole};
+
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use idd_base::outcome::{self, Outcome};
-use idd_base::revision::{CommitId, TreeId};
-use idd_base::sought::Sought;
+use idd_base::{CommitId, Outcome, Signature, Sought, TreeId};
 
-pub use crate::commit::{Commit, Date};
-pub use crate::escape::Untrusted;
-use crate::phrase::{Inline, code, words};
-pub use crate::status::Status;
+use crate::phrase::{code, words};
 
 /// The name of this form. Fields may be added under the same name; no field is removed or changes its meaning.
 pub const SCHEMA: &str = "git-idd/2";
@@ -294,8 +296,8 @@ impl HuntedFailure {
     }
 }
 
-impl From<&outcome::Signature> for HuntedFailure {
-    fn from(signature: &outcome::Signature) -> Self {
+impl From<&Signature> for HuntedFailure {
+    fn from(signature: &Signature) -> Self {
         let line = signature.printed.as_deref().map(Untrusted::from);
         let test = signature
             .test

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use idd_base::revision::{CommitId, Revision};
+use idd_base::{CommitId, Revision};
 
 /// A revision of the reduced history.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -115,7 +115,7 @@ fn lay_out(nodes: &mut [(usize, LineageNode)]) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use idd_base::revision::TreeId;
+    use idd_base::TreeId;
 
     fn id(letter: char) -> CommitId {
         CommitId::sha1([u8::try_from(letter).unwrap(); 20])

@@ -7,16 +7,16 @@ use std::io::{self, Write};
 
 use crate::chain::{InstanceChoice, ReportChain};
 use crate::chop::{Chop, ChopLine};
-use crate::escape::{Markdown, Terminal};
-use crate::explanation::{Explained, Explanation};
 use crate::forge::Forge;
 use crate::invariants::{InvariantStatement, Invariants};
 use crate::outline::{OutlineLine, outline};
 use crate::phrase::{codes, place};
 use crate::views::{ChangeView, is_marked_in_part, views};
 use crate::walk::{FinishedWalk, WrongStep};
-use crate::{ChangePlace, ClaimEvidence, Commit, Report, Status, Untrusted, summary};
-use idd_base::plural::count;
+use crate::{
+    ChangePlace, ClaimEvidence, Commit, Explained, Explanation, Markdown, Report, Status, Terminal, Untrusted, summary,
+};
+use idd_base::count;
 
 /// The maximum number of linked places of a change.
 const MAX_PLACES: usize = 10;

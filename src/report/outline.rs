@@ -1,8 +1,8 @@
 //! The outline of a chain: its links without what repeats, and of a long chain only its turning points.
 
+use crate::Untrusted;
 use crate::chain::{EffectKind, ReportChain, ReportLink};
-use crate::escape::Untrusted;
-use idd_base::plural::count;
+use idd_base::count;
 
 /// A part of at most so many links is looked for again behind itself.
 const MAX_PERIOD: usize = 12;

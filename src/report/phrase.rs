@@ -1,6 +1,6 @@
 //! Sentences with text of others in them, which each form of a report prints in its own way.
 
-use crate::escape::{Markdown, Terminal, Untrusted};
+use crate::{Markdown, Terminal, Untrusted};
 
 /// A part of a sentence.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -2,7 +2,7 @@
 
 use crate::patch::{Patch, PatchFile, PatchLine, Sign};
 use crate::{Report, Untrusted};
-use idd_base::revision::CommitId;
+use idd_base::CommitId;
 
 /// The places of a finding.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -2,17 +2,15 @@
 
 use crate::chain::{ChainBeginning, EffectKind, Figures, InstanceChoice, ReportChain, ReportLink, VisibleFailure};
 use crate::chop::{Chop, Size};
-use crate::explanation::{Explained, Explanation};
 use crate::invariants::Invariants;
 use crate::walk::FinishedWalk;
 use crate::{
-    CandidateRange, ChangePart, ChangePlace, Changes, ClaimEvidence, Commit, Date, ErrorReport, FailingTest,
-    FetchedArtifacts, FirstBad, HeldPath, HuntedFailure, PortRung, Probes, ReducedChange, RepairControl,
+    CandidateRange, ChangePart, ChangePlace, Changes, ClaimEvidence, Commit, Date, ErrorReport, Explained, Explanation,
+    FailingTest, FetchedArtifacts, FirstBad, HeldPath, HuntedFailure, PortRung, Probes, ReducedChange, RepairControl,
     RepairDirection, Report, ReportedFix, ReportedRepair, ReportedScope, Status, Suite, Untrusted, Verified, chop,
     invariants, walk,
 };
-use idd_base::outcome::{Outcome, Reason};
-use idd_base::revision::{CommitId, TreeId};
+use idd_base::{CommitId, Outcome, Reason, TreeId};
 use serde_json::{Value, json};
 
 fn commit(digit: u8, subject: &str) -> Commit {

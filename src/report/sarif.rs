@@ -11,13 +11,11 @@ use serde_json::{Value, json};
 
 use crate::chain::{EffectKind, InstanceChoice, ReportChain, ReportLink};
 use crate::chop::Chop;
-use crate::escape::Terminal;
-use crate::explanation::{Explained, Explanation};
 use crate::forge::encoded;
 use crate::json::write_line;
 use crate::places::{LineRun, ReplacedLines, places};
-use crate::{Report, Untrusted, chop, invariants, summary, walk};
-use idd_base::revision::CommitId;
+use crate::{Explained, Explanation, Report, Terminal, Untrusted, chop, invariants, summary, walk};
+use idd_base::CommitId;
 
 /// The address of the schema.
 const SCHEMA: &str = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json";

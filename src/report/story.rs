@@ -2,8 +2,7 @@
 
 use crate::lineage::LineageNode;
 use crate::{Commit, Untrusted};
-use idd_base::outcome::Outcome;
-use idd_base::revision::CommitId;
+use idd_base::{CommitId, Outcome};
 
 /// Data of a hunt beyond its finding, from the journal and the repository.
 #[derive(Debug, Clone, PartialEq, Default)]

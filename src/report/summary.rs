@@ -1,9 +1,8 @@
 //! A finding in a few lines, for forms with little space.
 
-use crate::escape::Terminal;
 use crate::views::views;
-use crate::{Report, Untrusted};
-use idd_base::plural::count;
+use crate::{Report, Terminal, Untrusted};
+use idd_base::count;
 
 /// One line: the failing test and its first bad commit, or the result of the hunt.
 pub fn title(report: &Report, test: &Untrusted) -> Untrusted {

@@ -21,9 +21,7 @@ use crate::{
     ChangePart, ChangePlace, Changes, ClaimEvidence, Commit, FetchedArtifacts, PortRung, Probes, ReducedChange,
     RepairControl, RepairDirection, Report, ReportedFix, ReportedNoise, ReportedRepair, Status, Suite, Untrusted,
 };
-use idd_base::outcome::{Outcome, Reason};
-use idd_base::plural::count;
-use idd_base::sought::Sought;
+use idd_base::{Outcome, Reason, Sought, count};
 
 /// The look of the text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,8 +1,7 @@
 //! The judgement of a fix that somebody proposes, as plain data: JSON, and text with one line for each check.
 
-use crate::escape::{Terminal, Untrusted};
-use idd_base::plural::count;
-use idd_base::revision::CommitId;
+use crate::{Terminal, Untrusted};
+use idd_base::{CommitId, count};
 use serde::{Serialize, Serializer};
 use std::fmt::Write as _;
 

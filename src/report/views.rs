@@ -5,8 +5,7 @@
 
 use crate::patch::{Patch, PatchLine, Sign};
 use crate::{ChangePart, Changes, ReducedChange, Report, Untrusted};
-use idd_base::plural::count;
-use idd_base::revision::CommitId;
+use idd_base::{CommitId, count};
 
 /// A view of the reduced change.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -145,7 +144,7 @@ fn named(commit: CommitId, report: &Report) -> String {
 mod tests {
     use super::*;
     use crate::samples;
-    use idd_base::outcome::Outcome;
+    use idd_base::Outcome;
 
     fn told(report: &Report) -> Vec<String> {
         views(report).iter().map(|view| format!("{} ({}): {}", view.title, view.size, view.claim)).collect()

@@ -3,11 +3,9 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::Untrusted;
 use crate::bounds::{Shorten, shorten};
-use crate::escape::Terminal;
-use crate::style::{Style, TextRole};
-use idd_base::plural::count;
+use crate::{Style, Terminal, TextRole, Untrusted};
+use idd_base::count;
 
 /// The maximum number of steps that are shown.
 const MAX_STEPS: usize = 400;

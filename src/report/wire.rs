@@ -3,8 +3,7 @@
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use crate::base64;
-use crate::escape::Untrusted;
+use crate::{Untrusted, base64};
 
 #[derive(Serialize, Deserialize)]
 #[serde(untagged)]

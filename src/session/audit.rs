@@ -1,8 +1,7 @@
 //! A list of the trees that a hunt rejects without a build; for measurements.
 
-use crate::context::Context;
-use crate::failure::Failure;
-use idd_base::revision::TreeId;
+use crate::{Context, Failure};
+use idd_base::TreeId;
 use idd_world::files;
 use std::path::PathBuf;
 
@@ -35,7 +34,7 @@ impl Audit {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::context::Embedding;
+    use crate::Embedding;
     use idd_report::Status;
     use std::path::Path;
 

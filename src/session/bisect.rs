@@ -1,10 +1,10 @@
 //! The revisions of a `git bisect` that is under way.
 
-use crate::failure::Failure;
+use crate::Failure;
 use crate::order::{HistoryOrder, HuntOrder};
-use idd_base::plural::count;
+use idd_base::count;
+use idd_world::repo::Location;
 use idd_world::repo::bisect::{self, Bisect};
-use idd_world::repo::locate::Location;
 
 /// The order with the revisions of the `git bisect`, if it asks for them.
 ///

@@ -7,34 +7,23 @@
 //! A tree that cannot be built needs no person: it is unresolved, and is repaired as in every hunt. The bad revision and the
 //! good ones count as given. There is no reduction: a person would have to judge every candidate.
 
-use crate::context::Context;
-use crate::failure::{Failure, chain};
+use crate::failure::chain;
 use crate::finding::FindingSources;
-use crate::interrupt::Interrupt;
 use crate::kept::KeptHunt;
 use crate::order::{EffortOrder, HistoryOrder as Where, HuntOrder, SignatureMode, TestCommand, TestOrder, Until};
 use crate::plan::{Adjustments, Plan};
 use crate::saved::Saved;
-use crate::talk::Talk;
 use crate::verdict_records::{Built, HuntScene, JournalVerdict, Verdicts};
-use crate::{finding, kept, sandboxes, saved, verdict_records};
-use idd_base::outcome::{Outcome, Reason};
-use idd_base::revision::{CommitId, TreeId};
-use idd_base::sought::Sought;
+use crate::{Context, Failure, Interrupt, Talk, finding, kept, sandboxes, saved, verdict_records};
+use idd_base::{CommitId, Outcome, Reason, Sought, TreeId};
 use idd_change::trees::Trees as _;
 use idd_hunt::drive::{Engine, ProbeRunner, RunnerReply, drive};
-use idd_hunt::event::Event;
 use idd_hunt::finding::{Conclusion, Finding};
-use idd_hunt::history::History;
-use idd_hunt::probe::Probe;
-use idd_hunt::{EngineState, Halt};
-use idd_report::escape::Terminal;
-use idd_report::{Commit, Report, Status, Untrusted};
+use idd_hunt::{EngineState, Event, Halt, History, Probe};
+use idd_report::{Commit, Report, Status, Terminal, Untrusted};
 use idd_world::files;
 use idd_world::journal::Record;
-use idd_world::repo::locate::Location;
-use idd_world::repo::store::TreeStore;
-use idd_world::repo::{Repository, graph, locate, private};
+use idd_world::repo::{Location, Repository, TreeStore, graph, locate, private};
 use idd_world::run::sandbox::{self, Sandbox};
 use std::collections::HashMap;
 use std::ffi::OsString;

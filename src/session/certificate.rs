@@ -3,26 +3,19 @@
 //! A hunt takes many runs to find something, and at most six to prove it. A certificate contains those six. So its
 //! reader need not trust its author, nor this program's search.
 
-use crate::context::Context;
 use crate::criteria::{FIRST_LIMIT, criteria};
-use crate::failure::Failure;
-use crate::interrupt::Interrupt;
 use crate::order::{HuntOrder, SignatureMode, TestCommand};
 use crate::plan::Plan;
 use crate::sandboxes::sandboxes;
 use crate::saved::{self, SavedPlan};
 use crate::surroundings::surroundings;
-use crate::talk::Talk;
-use idd_base::outcome::{Ending, NamedTest, Outcome, Signature};
-use idd_base::revision::TreeId;
+use crate::{Context, Failure, Interrupt, Talk};
+use idd_base::{Ending, NamedTest, Outcome, Signature, TreeId};
 use idd_report::certificate::{Certificate, Claim, ClaimRole, SCHEMA, proven};
-use idd_report::escape::Terminal;
-use idd_report::{Report, Status, Untrusted};
+use idd_report::{Report, Status, Terminal, Untrusted};
 use idd_world::files;
 use idd_world::process::shell;
-use idd_world::repo::locate::Location;
-use idd_world::repo::store::{HeldFiles, TreeStore};
-use idd_world::repo::{RepoError, Repository, graph, private};
+use idd_world::repo::{HeldFiles, Location, RepoError, Repository, TreeStore, graph, private};
 use idd_world::run::classify::{Criteria, classify, is_build_failure};
 use idd_world::run::sandbox::{Commands, ProbeJob, Sandbox};
 use idd_world::run::{normalise, sandbox};

@@ -1,7 +1,7 @@
 //! The records of events in the journal, besides observations: verdicts, repairs, results of reductions, and the
 //! remaining work. They are for reports; nothing is resumed from them.
 
-use idd_hunt::event::Event;
+use idd_hunt::Event;
 use idd_world::journal::Record;
 
 /// The records for an event.

@@ -1,7 +1,6 @@
 //! The context of the process: directory, environment, configuration.
 
-use crate::failure::Failure;
-use crate::interrupt::Interrupt;
+use crate::{Failure, Interrupt};
 use idd_world::repo::locate;
 use idd_world::run::executor::Around;
 use idd_world::run::kept_executor::KeptExecutor;

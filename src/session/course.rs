@@ -1,23 +1,17 @@
 //! Reads the course of a hunt from its journal, also while another process writes it. Nothing is locked.
 
-use crate::failure::Failure;
 use crate::kept::KeptHunt;
 use crate::narrowing::Narrowing;
 use crate::positions::Positions;
 use crate::story::ending;
-use crate::{estimate, saved};
-use idd_base::outcome::Observation;
-use idd_base::plural::count;
-use idd_base::remaining::RemainingWork;
-use idd_base::revision::CommitId;
-use idd_base::sought::Sought;
-use idd_hunt::history::{History, RevisionSet};
+use crate::{Failure, estimate, saved};
+use idd_base::{CommitId, Observation, RemainingWork, Sought, count};
+use idd_hunt::{History, RevisionSet};
 use idd_report::course::{CoursePlace, Fact, HuntCourse, LastOutput, RunningProbe, TestedCommit};
 use idd_report::{Commit, Report, Status, Untrusted, text};
 use idd_world::journal::{AboutRecord, Record};
 use idd_world::process::{ProcessGroup, is_alive};
-use idd_world::repo::locate::Location;
-use idd_world::repo::{Repository, graph, private};
+use idd_world::repo::{Location, Repository, graph, private};
 use idd_world::run::live;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::{Path, PathBuf};

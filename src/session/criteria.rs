@@ -1,8 +1,8 @@
 //! The criteria for observations of a hunt, and the time limit of commands before it is measured.
 
-use crate::failure::Failure;
+use crate::Failure;
 use crate::plan::Plan;
-use idd_base::outcome::Signature;
+use idd_base::Signature;
 use idd_world::run::classify::Criteria;
 use std::time::Duration;
 

@@ -3,6 +3,7 @@
 //! A passing version answers silently where it can: it leads to the first step that does something else with the same
 //! values, and values that are the same there are presumed to be right.
 
+use crate::Failure;
 use crate::debug::any_run::Walked;
 use crate::debug::calls::CallIndex;
 use crate::debug::expect::{Expectation, ExpectationCheck};
@@ -10,18 +11,17 @@ use crate::debug::grounds::{Building, FailingStep, FailureGrounds};
 use crate::debug::passing::PassingRun;
 use crate::debug::seek::{Seek, StepSeeker};
 use crate::explain::change::LinesByPath;
-use crate::failure::Failure;
 use crate::order::{ExplainOrder, RecordOrder};
 use crate::recorded::{ProcessChoice, failed};
 use crate::slice::criterion::Criterion;
-use idd_base::revision::TreeId;
+use idd_base::TreeId;
 use idd_explain::comparison::{Comparison, DifferingStep};
 use idd_explain::facts::StepFacts;
 use idd_explain::feedback::recommend::{Recommendation, RecommendationState};
 use idd_explain::feedback::table::StepTable;
 use idd_explain::feedback::{Feedback, JudgedStep, contradicted, gap};
 use idd_explain::statements::Statements;
-use idd_trace::step::Step;
+use idd_trace::Step;
 use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::Arc;

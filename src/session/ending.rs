@@ -1,20 +1,18 @@
 //! The report of a hunt that has ended or stopped.
 
-use crate::failure::Failure;
 use crate::finding::FindingSources;
 use crate::hunt::Hunt;
 use crate::plan::Adjustments;
 use crate::runner::questions::MUTE;
 use crate::tally::counted;
-use crate::{finding, hints, hold, kept, saved, suite};
-use idd_base::outcome::{Ending, Signature};
-use idd_base::plural::count;
+use crate::{Failure, finding, hints, hold, kept, saved, suite};
+use idd_base::{Ending, Signature, count};
 use idd_hunt::finding::{Conclusion, Finding};
 use idd_report::{Report, Status, Untrusted, text};
 use idd_world::journal::Record;
+use idd_world::repo::TreeStore;
 use idd_world::repo::promisor::Promisor;
 use idd_world::repo::state::UserState;
-use idd_world::repo::store::TreeStore;
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStrExt;
 
@@ -248,7 +246,7 @@ mod tests {
     use crate::hunt::{Task, run};
     use crate::testing::{Said, World, fail, key, order, pass};
     use crate::{kept, saved};
-    use idd_base::outcome::Observation;
+    use idd_base::Observation;
     use std::sync::Arc;
 
     /// The tree with the fix fails when it is run again.

@@ -12,28 +12,23 @@
 //! Tests that the user has edited and not committed belong to these files. A revision that is tested with another version of
 //! a test than its own says less of the revision, so the second run has none of them; they come back if it differs.
 
-use crate::failure::Failure;
 use crate::hints::files::{listed, same_product};
 use crate::hints::words::lacking;
-use crate::hold;
 use crate::hunt::{Hunt, Reproduced};
 use crate::plan::Adjustments;
 use crate::runner::{Runner, RunnerError};
-use idd_base::outcome::Observation;
-use idd_base::revision::CommitId;
+use crate::{Failure, hold};
+use idd_base::{CommitId, Observation};
 use idd_change::trees::Trees as _;
-use idd_hunt::event::Phase;
 use idd_hunt::finding::{Conclusion, Finding};
-use idd_hunt::probe::Probe;
-use idd_report::Untrusted;
-use idd_report::escape::Terminal;
+use idd_hunt::{Phase, Probe};
+use idd_report::{Terminal, Untrusted};
 use idd_world::files;
 use idd_world::journal::Record;
 use idd_world::place::surroundings::Surroundings;
 use idd_world::place::untracked::{Tracking, Untracked, UserPath, has_objects, untracked, used};
-use idd_world::repo::store::TreeStore;
 use idd_world::repo::unchanged::FileTimes;
-use idd_world::repo::{graph, private};
+use idd_world::repo::{TreeStore, graph, private};
 use idd_world::run::classify::{PlainResult, reproduced};
 use idd_world::run::{failure_line, normalise};
 use std::collections::BTreeSet;

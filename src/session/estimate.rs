@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use idd_base::remaining::{Pace, RemainingWork};
+use idd_base::{Pace, RemainingWork};
 use idd_report::text::duration;
 
 /// A shorter time is not printed.

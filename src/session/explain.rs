@@ -3,29 +3,23 @@
 //! Both versions are built under the instrumenting compiler, in the same place, and the test is run on each. Then the test is run on the failing one once more, and
 //! its failing process stays parked before its first statement while it is asked: everything that is tried runs in forks of it.
 
-use crate::context::Context;
 use crate::explain::model::{
     Desk, Explained, Explainer, Explanation, FIRST_TRACE, LONGER, Limit, PARKED_LIMIT, PATIENCE, PATIENCE_ENDLESS,
     Pair, Sides, reference_ending,
 };
 use crate::explain::sides::{BuiltSide, TargetProcess};
-use crate::failure::Failure;
 use crate::hold::FileHolder;
 use crate::order::{ExplainOrder, SWITCH_BUDGET};
 use crate::record::instruments::RecordingTools;
 use crate::sandboxes::{objects, sandboxes};
 use crate::surroundings::surroundings;
-use crate::talk::Talk;
-use crate::{kept, record, saved};
-use idd_base::outcome;
-use idd_base::revision::{CommitId, TreeId};
+use crate::{Context, Failure, Talk, kept, record, saved};
+use idd_base::{CommitId, Ending, TreeId};
 use idd_report::Status;
 use idd_trace::container::is_stopped;
-use idd_trace::run::Run;
-use idd_trace::step::Step;
+use idd_trace::{Run, Step};
 use idd_world::process::CommandWatch as _;
-use idd_world::repo::locate::Location;
-use idd_world::repo::private;
+use idd_world::repo::{Location, private};
 use idd_world::run::sandbox::{self, Sandbox};
 use std::time::Instant;
 
@@ -173,7 +167,7 @@ impl Explainer<'_> {
     fn passing(&self, pair: &Pair, desk: &mut Desk<'_>) -> Result<BuiltSide, Failure> {
         desk.talk.say("Building and running the reference.");
         let good = self.side("ref", pair.reference, (self.order.max_trace, self.limit()), desk.sandbox)?;
-        if good.ending == outcome::Ending::Exit(0) {
+        if good.ending == Ending::Exit(0) {
             return Ok(good);
         }
         Err(self.not_passing(&good, pair, desk))
@@ -215,7 +209,7 @@ impl Explainer<'_> {
         let longest = good.duration * LONGER.0 + LONGER.1;
         let limits = (FIRST_TRACE.min(self.order.max_trace), self.limit().min(longest));
         let (bad, products) = self.failing(pair.failing.0, limits, desk.sandbox)?;
-        if bad.ending == outcome::Ending::Exit(0) {
+        if bad.ending == Ending::Exit(0) {
             return Err(self.not_failing(&pair, desk));
         }
         let which = self.which(&bad, &good)?;

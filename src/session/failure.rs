@@ -3,10 +3,9 @@
 use std::error::Error;
 use std::io;
 
-use idd_base::revision::InvalidId;
+use idd_base::InvalidId;
 use idd_change::trees::TreesError;
-use idd_report::explanation::ExplanationError;
-use idd_report::{ErrorReport, Report, Status, Untrusted};
+use idd_report::{ErrorReport, ExplanationError, Report, Status, Untrusted};
 use idd_trace::TraceError;
 use idd_world::cache::CacheError;
 use idd_world::journal::JournalError;

@@ -1,23 +1,18 @@
 //! Turns a finding of ids into the report that people and programs read.
 
-use crate::failure::Failure;
+use crate::Failure;
 use crate::order::Until;
 use crate::plan::{Adjustments, Plan};
 use crate::side_results::SideResults;
 use crate::tally::{Tally, counted};
-use idd_base::outcome::{Outcome, Reason, Signature};
-use idd_base::plural::count;
-use idd_base::revision::CommitId;
+use idd_base::{CommitId, Outcome, Reason, Signature, count};
 use idd_change::trees::Rung;
-use idd_hunt::event::Phase;
 use idd_hunt::finding::{Conclusion, Coverage, Finding};
-use idd_hunt::history::History;
 use idd_hunt::test_paths::is_test_path;
-use idd_hunt::{Artifacts, finding as found};
+use idd_hunt::{Artifacts, History, Phase, finding as found};
 use idd_report::patch::{LineMap, Patch};
 use idd_report::{Commit, Date, Report, Status, Untrusted};
-use idd_world::repo::RepoError;
-use idd_world::repo::store::TreeStore;
+use idd_world::repo::{RepoError, TreeStore};
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 /// The data for the report.

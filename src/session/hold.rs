@@ -3,21 +3,16 @@
 //! By default only the script of the test command is held. So every revision is tested with the user's version of the
 //! test, even if it has another one or none.
 
-use crate::context::Context;
-use crate::failure::Failure;
 use crate::order::{Holding, TestCommand};
-use crate::talk::Talk;
-use idd_base::revision::{CommitId, TreeId};
+use crate::{Context, Failure, Talk};
+use idd_base::{CommitId, TreeId};
 use idd_change::EntryMode;
 use idd_change::trees::Trees as _;
 use idd_hunt::test_paths::is_test_path;
-use idd_report::Untrusted;
-use idd_report::escape::Terminal;
+use idd_report::{Terminal, Untrusted};
 use idd_world::files::{self, OnDisk};
 use idd_world::place::untracked::{UserPath, is_large, untracked};
-use idd_world::repo::locate::Location;
-use idd_world::repo::store::{HeldFiles, TreeStore};
-use idd_world::repo::{Repository, graph, locate, private, uncommitted};
+use idd_world::repo::{HeldFiles, Location, Repository, TreeStore, graph, locate, private, uncommitted};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;

@@ -1,6 +1,6 @@
 //! The flag that is set by signals that ask the program to end.
 
-use crate::failure::Failure;
+use crate::Failure;
 use idd_report::Status;
 use idd_world::process::{CommandWatch, ProcessGroup};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGTSTP, SIGXFSZ};

@@ -12,27 +12,23 @@ mod recursion;
 mod solver;
 mod wording;
 
-use crate::context::Context;
 use crate::debug::expect::Expectation;
 use crate::explain::change::LinesByPath;
-use crate::failure::Failure;
 use crate::order::ChopOrder;
 use crate::recorded::{ProcessChoice, failed};
 use crate::slice::criterion::{Criterion, is_fault};
 use crate::sources::RecordedSources;
-use crate::talk::Talk;
-use crate::{chop, explain, recorded};
+use crate::{Context, Failure, Talk, chop, explain, recorded};
 use idd_explain::invariant::{InvariantLimits, abstraction};
 use idd_explain::native::invariant::passing::PassingTerms;
 use idd_explain::native::invariant::{AddressMode, Native};
-use idd_report::Untrusted;
-use idd_report::explanation::Explanation;
 use idd_report::invariants::Invariants;
+use idd_report::{Explanation, Untrusted};
 use idd_trace::logic::term::Terms;
-use idd_trace::native::play::NativePlayer;
+use idd_trace::native::NativePlayer;
 use idd_trace::native::symbolic::Symbolic;
 use idd_trace::native::tape::EventTape;
-use idd_world::repo::locate::Location;
+use idd_world::repo::Location;
 use std::ffi::OsString;
 
 /// What is said of a crash that depends on nothing.

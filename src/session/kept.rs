@@ -3,15 +3,13 @@
 //! All worktrees share the journals. The list of a worktree's own hunts is stored in its git directory; without
 //! `--hunt`, a command uses one of these.
 
-use crate::failure::Failure;
 use crate::order::TestCommand;
 use crate::plan::Plan;
-use crate::{saved, tally};
+use crate::{Failure, saved, tally};
 use idd_hunt::finding::Finding;
-use idd_report::escape::Terminal;
-use idd_report::{Report, Status, Untrusted};
+use idd_report::{Report, Status, Terminal, Untrusted};
 use idd_world::journal::{JournalError, Replay};
-use idd_world::repo::locate::Location;
+use idd_world::repo::Location;
 use idd_world::{files, journal};
 use serde::{Deserialize, Serialize};
 use serde_json::json;

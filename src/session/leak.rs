@@ -4,12 +4,11 @@
 //! tree, it leads to the checkout. Elsewhere every revision would be tested with the files of the user, so such a test is
 //! not hunted.
 
-use crate::failure::Failure;
-use idd_report::escape::Terminal;
-use idd_report::{Status, Untrusted};
+use crate::Failure;
+use idd_report::{Status, Terminal, Untrusted};
 use idd_world::files::{self, OnDisk};
 use idd_world::process::executions::ExecutedPrograms;
-use idd_world::repo::locate::{self, Location};
+use idd_world::repo::{Location, locate};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt as _;

@@ -2,9 +2,8 @@
 //!
 //! A job leaves its finding beside the leases. One that would make the same hunt later takes it from there.
 
-use crate::failure::Failure;
 use crate::plan::Plan;
-use crate::saved;
+use crate::{Failure, saved};
 use idd_report::{Report, Status, Untrusted, json};
 use idd_world::lease::{Lease, LeaseHolder};
 use idd_world::{files, lease};

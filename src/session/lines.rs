@@ -1,14 +1,10 @@
 //! The lines of one commit in another one, for reports whose places must all be in one revision.
 
-use crate::failure::Failure;
-use crate::{certificate, story};
-use idd_base::revision::{CommitId, TreeId};
+use crate::{Failure, certificate, story};
+use idd_base::{CommitId, TreeId};
 use idd_change::common;
-use idd_report::Untrusted;
-use idd_report::explanation::Explained;
-use idd_world::repo::locate::Location;
-use idd_world::repo::store::TreeStore;
-use idd_world::repo::{Repository, graph, private};
+use idd_report::{Explained, Untrusted};
+use idd_world::repo::{Location, Repository, TreeStore, graph, private};
 use std::collections::HashMap;
 
 /// A file of the explained version: its path in the target commit, and the number there of each of its lines.

@@ -1,10 +1,8 @@
 //! Damaged data in the git directory.
 
-use crate::failure::Failure;
-use crate::talk::Talk;
-use idd_base::plural::count;
-use idd_world::repo::locate::Location;
-use idd_world::repo::private;
+use crate::{Failure, Talk};
+use idd_base::count;
+use idd_world::repo::{Location, private};
 use idd_world::tidy::{SetAside, tidy};
 use std::collections::BTreeSet;
 use std::path::Path;

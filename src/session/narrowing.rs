@@ -1,8 +1,7 @@
 //! How the verdicts of a search narrow its range.
 
-use idd_base::outcome::Outcome;
-use idd_base::revision::CommitId;
-use idd_hunt::history::{History, RevisionSet};
+use idd_base::{CommitId, Outcome};
+use idd_hunt::{History, RevisionSet};
 
 /// The range of a search: from the newest revision that passes to the oldest one that fails.
 #[derive(Debug, Clone, Default)]
@@ -54,7 +53,7 @@ impl Narrowing {
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;
-    use idd_base::revision::{Revision, TreeId};
+    use idd_base::{Revision, TreeId};
     use std::collections::HashSet;
 
     pub(crate) fn id(n: u8) -> CommitId {

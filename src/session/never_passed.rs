@@ -2,9 +2,7 @@
 
 use crate::hints;
 use crate::hunt::Hunt;
-use idd_base::outcome::Outcome;
-use idd_base::plural::count;
-use idd_base::revision::CommitId;
+use idd_base::{CommitId, Outcome, count};
 use idd_hunt::finding::{Conclusion, Coverage, Finding};
 use idd_report::{Untrusted, text};
 use std::collections::HashMap;

@@ -4,8 +4,8 @@
 //! start the same hunt again: its field names and variants are a file format.
 
 use crate::share::{Flaky, Share, Threshold, default_confidence};
-pub use idd_base::goal::{Bound, HuntStage as Until};
-use idd_base::sought::Sought;
+use idd_base::Sought;
+pub use idd_base::{Bound, HuntStage as Until};
 pub use idd_change::Level;
 pub use idd_hunt::HistoryWalk;
 use idd_trace::instrument::java::sites::RecordedContent;

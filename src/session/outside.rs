@@ -1,15 +1,14 @@
 //! State outside of the checkout that decides in place of the revision: results that a test keeps in HOME or in a shared
 //! temporary directory.
 
-use crate::failure::Failure;
+use crate::Failure;
 use crate::hunt::Hunt;
-use idd_base::revision::CommitId;
+use idd_base::CommitId;
 use idd_change::trees::Trees as _;
-use idd_hunt::event::Phase;
 use idd_hunt::finding::{Conclusion, Finding};
-use idd_hunt::probe::Probe;
+use idd_hunt::{Phase, Probe};
 use idd_report::Untrusted;
-use idd_world::repo::store::TreeStore;
+use idd_world::repo::TreeStore;
 use idd_world::run::classify::{PlainResult, reproduced};
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};

@@ -1,19 +1,15 @@
 //! The plan: the order, resolved against the repository; the same for the whole hunt.
 
-use crate::context::Context;
-use crate::failure::{Failure, chain};
+use crate::failure::chain;
 use crate::hold::{inside, stored};
 use crate::order::{Holding, HuntOrder, TestCommand};
 use crate::precheck::CandidatePrecheck;
 use crate::share::Flaky;
-use crate::{bisect, hold, identity, order, service, suite};
-use idd_base::goal::HuntStage;
-use idd_base::revision::{CommitId, TreeId};
-use idd_base::sought::Sought;
+use crate::{Context, Failure, bisect, hold, identity, order, service, suite};
+use idd_base::{CommitId, HuntStage, Sought, TreeId};
 use idd_change::EntryMode;
 use idd_change::reduce::Reducer;
-use idd_hunt::history::History;
-use idd_hunt::{Again, Artifacts, HuntWishes, Noisy};
+use idd_hunt::{Again, Artifacts, History, HuntWishes, Noisy};
 use idd_world::cache::{CommandParts, ProbePlan};
 use idd_world::files::{self, OnDisk};
 use idd_world::place::surroundings::Surroundings;
@@ -22,9 +18,7 @@ use idd_world::process::{CommandWords, shell};
 use idd_world::remote::Service;
 use idd_world::repo::division::{DivisionError, Divisions};
 use idd_world::repo::graph::Headless;
-use idd_world::repo::locate::Location;
-use idd_world::repo::store::{HeldFiles, TreeStore};
-use idd_world::repo::{RepoError, Repository, fetch, graph, modules};
+use idd_world::repo::{HeldFiles, Location, RepoError, Repository, TreeStore, fetch, graph, modules};
 use idd_world::run::artifacts::Fetching;
 use idd_world::run::sandbox::{Commands, Regeneration};
 use idd_world::run::{artifacts, toolchain};

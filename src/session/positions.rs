@@ -1,9 +1,8 @@
 //! Names revisions by their place in history, as git does: `HEAD~37`.
 
-use idd_base::revision::CommitId;
-use idd_hunt::history::History;
-use idd_world::repo::locate::Location;
-use idd_world::repo::{graph, private};
+use idd_base::CommitId;
+use idd_hunt::History;
+use idd_world::repo::{Location, graph, private};
 use std::fmt::Write as _;
 use std::rc::Rc;
 

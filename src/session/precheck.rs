@@ -2,18 +2,17 @@
 
 pub mod java;
 
-use crate::context::Context;
+use crate::Context;
 use crate::order::HuntOrder;
 use crate::plan::{parts, shell_line};
 use crate::precheck::java::{CandidateCheck, JavaChecks, OfJava, sides};
-use idd_base::revision::{CommitId, TreeId};
-use idd_hunt::probe::ChangeEnds;
+use idd_base::{CommitId, TreeId};
+use idd_hunt::ChangeEnds;
 use idd_world::cache::ProbePlan;
 use idd_world::files;
 use idd_world::process::CommandWords;
-use idd_world::repo::locate::Location;
 use idd_world::repo::touched::TouchedIncludes;
-use idd_world::repo::{Repository, graph, locate};
+use idd_world::repo::{Location, Repository, graph, locate};
 use idd_world::run::compile_database::{CompileDatabase, DatabaseRoots};
 use idd_world::run::java_check::JavaCheck;
 use idd_world::run::sandbox::Commands;

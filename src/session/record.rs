@@ -2,21 +2,16 @@
 //!
 //! [`missed`] says why nothing was recorded, [`recording`] what was; [`java`] records Java programs.
 
-use crate::context::Context;
 use crate::criteria::FIRST_LIMIT;
-use crate::failure::Failure;
 use crate::hold::FileHolder;
-use crate::interrupt::Interrupt;
 use crate::order::{KeepOrder, RecordOrder, TestCommand};
 use crate::record::instruments::{Instruments, RecordedRun, RecordingTools, kept};
 use crate::record::missed::Java;
 use crate::recorded::ProcessRun;
 use crate::sandboxes::sandboxes;
 use crate::surroundings::surroundings;
-use crate::talk::Talk;
-use crate::{recorded, saved};
-use idd_base::outcome::{Ending, Observation, Stage};
-use idd_base::revision::{CommitId, TreeId};
+use crate::{Context, Failure, Interrupt, Talk, recorded, saved};
+use idd_base::{CommitId, Ending, Observation, Stage, TreeId};
 use idd_report::Status;
 use idd_trace::container::is_stopped;
 use idd_trace::instrument::java::sites::RecordedContent;
@@ -28,8 +23,7 @@ use idd_world::record::build::BuildDirectory;
 use idd_world::record::listen::{TakenTrace, TraceListener};
 use idd_world::record::store::Recording;
 use idd_world::record::{build, store, witness};
-use idd_world::repo::locate::Location;
-use idd_world::repo::{graph, private};
+use idd_world::repo::{Location, graph, private};
 use idd_world::run::sandbox::{self, Commands, ProbeJob, Sandbox};
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
@@ -370,10 +364,10 @@ pub fn commands(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::context::Embedding;
+    use crate::Embedding;
     use crate::order::Holding;
-    use idd_trace::container::TracedProcess;
-    use idd_trace::instrument::segment::SegmentGrain;
+    use idd_trace::TracedProcess;
+    use idd_trace::instrument::SegmentGrain;
     use idd_world::record::store::Traced;
 
     fn order(command: TestCommand, max_output: u64) -> RecordOrder {

@@ -1,14 +1,12 @@
 //! Opens a stored recording.
 
-use crate::failure::Failure;
-use idd_report::escape::{Terminal, Untrusted};
-use idd_trace::container::{ChunkKind, Trace};
-use idd_trace::execution::Execution;
-use idd_trace::native::play::NativePlayer;
+use crate::Failure;
+use idd_report::{Terminal, Untrusted};
+use idd_trace::native::NativePlayer;
 use idd_trace::spool::Spool;
-use idd_trace::{TraceError, java};
+use idd_trace::{ChunkKind, Execution, Trace, TraceError, java};
 use idd_world::record::store::{self, Recording, Traced};
-use idd_world::repo::locate::Location;
+use idd_world::repo::Location;
 use idd_world::spool;
 use std::path::{Path, PathBuf};
 

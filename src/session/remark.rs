@@ -1,8 +1,7 @@
 //! Notes on the limits of slices and chops.
 
-use idd_base::plural::count;
-use idd_trace::dependence::{DependenceKind, Dependences};
-use idd_trace::step::Step;
+use idd_base::count;
+use idd_trace::{DependenceKind, Dependences, Step};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 

@@ -1,14 +1,12 @@
 //! Where the probes of a hunt run: in worktrees of this machine, or on a remote service.
 
-use crate::failure::Failure;
 use crate::plan::Plan;
 use crate::sandboxes::failed;
-use crate::talk::Talk;
+use crate::{Failure, Talk};
 #[cfg(feature = "remote")]
 use idd_report::Status;
 use idd_world::remote::Service;
-use idd_world::repo::locate::Location;
-use idd_world::repo::private;
+use idd_world::repo::{Location, private};
 use idd_world::run::executor::Executor;
 use idd_world::run::kept_executor::KeptExecutor;
 use idd_world::run::local_executor::LocalExecutor;
@@ -57,10 +55,9 @@ fn remote(
     location: &Location,
     (interrupt, talk): (&Arc<AtomicBool>, &mut dyn Talk),
 ) -> Result<Box<dyn Executor>, Failure> {
-    use crate::interrupt::Interrupt;
-    use idd_base::plural::count;
-    use idd_report::Untrusted;
-    use idd_report::escape::Terminal;
+    use crate::Interrupt;
+    use idd_base::count;
+    use idd_report::{Terminal, Untrusted};
     use idd_world::remote::client::Client;
     use idd_world::remote::remote_executor::RemoteExecutor;
     use idd_world::remote::toolchain::Toolchain;

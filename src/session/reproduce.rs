@@ -2,7 +2,6 @@
 
 use crate::criteria::{FIRST_LIMIT, criteria};
 use crate::environment::FirstRun;
-use crate::failure::Failure;
 use crate::hints::HintScene;
 use crate::hints::output::has_port_taken;
 use crate::hunt::{Hunt, Reproduced};
@@ -10,20 +9,14 @@ use crate::plan::Adjustments;
 use crate::runner::FAR_RUNS;
 use crate::runner::time_limit::measured_limits;
 use crate::suite::is_unstarted;
-use crate::{finding, hints};
-use idd_base::outcome::{Ending, Observation, Reason, Signature, Stage, TimeLimits};
-use idd_base::plural::count;
-use idd_base::sought::Sought;
+use crate::{Failure, finding, hints};
+use idd_base::{Ending, Observation, Reason, Signature, Sought, Stage, TimeLimits, count};
 use idd_change::EntryMode;
-use idd_hunt::Artifacts;
-use idd_hunt::event::Phase;
 use idd_hunt::finding::Conclusion;
-use idd_hunt::probe::Probe;
-use idd_report::escape::Terminal;
-use idd_report::{ErrorReport, Status, Untrusted, text};
+use idd_hunt::{Artifacts, Phase, Probe};
+use idd_report::{ErrorReport, Status, Terminal, Untrusted, text};
 use idd_world::process::time_of_commands;
-use idd_world::repo::store::{HeldFiles, TreeStore};
-use idd_world::repo::{Repository, graph, private};
+use idd_world::repo::{HeldFiles, Repository, TreeStore, graph, private};
 use idd_world::run::classify::{
     Criteria, PlainResult, SignatureMode, absent, hunted, is_build_failure, printed_trouble, reproduced, value,
 };

@@ -1,12 +1,10 @@
 //! The directory for the sandboxes of a command.
 
-use crate::context::Context;
-use crate::failure::Failure;
-use idd_base::revision::CommitId;
+use crate::{Context, Failure};
+use idd_base::CommitId;
 use idd_world::files;
 use idd_world::record::objects::InstrumentedObjects;
-use idd_world::repo::locate::Location;
-use idd_world::repo::private;
+use idd_world::repo::{Location, private};
 use idd_world::run::kept_executor::KeptExecutor;
 use idd_world::run::sandbox;
 use std::path::{Path, PathBuf};
@@ -116,7 +114,7 @@ pub fn objects(root: &Path, location: &Location) -> Option<InstrumentedObjects> 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::context::Embedding;
+    use crate::Embedding;
     use crate::testing::{World, text};
     use std::io;
 

@@ -1,26 +1,19 @@
 //! Data that outlives one run of the program: the journal of a hunt, and the files beside it.
 
-use crate::failure::Failure;
 use crate::kept::KeptHunt;
 use crate::order::{HistoryOrder, HuntOrder};
 use crate::plan::Plan;
 use crate::spent::Spent;
-use crate::{failure, identity, kept, order, tally};
-use idd_base::goal::HuntGoal;
-use idd_base::plural::count;
-use idd_base::remaining::{Pace, RemainingWork};
-use idd_base::revision::CommitId;
+use crate::{Failure, failure, identity, kept, order, tally};
+use idd_base::{CommitId, HuntGoal, Pace, RemainingWork, count};
 use idd_hunt::finding::{Finding, Fix};
-use idd_report::explanation::{Explained, Explanation};
-use idd_report::{Probes, Report, Status, explanation};
+use idd_report::{Explained, Explanation, Probes, Report, Status, explanation};
 use idd_world::cache::Key;
 use idd_world::journal::{
     ExplanationKind, FileLock, JournalError, JournalSegment, PlanRecord, Record, Replay, SegmentReader,
 };
 use idd_world::process::{ProcessGroup, kill_leftover, kill_leftovers_of, this_process};
-use idd_world::repo::locate::Location;
-use idd_world::repo::store::TreeStore;
-use idd_world::repo::{RepoError, Repository, graph, keep, private, refs};
+use idd_world::repo::{Location, RepoError, Repository, TreeStore, graph, keep, private, refs};
 use idd_world::tools::ProgramChange;
 use idd_world::{files, journal, tools};
 use serde::{Deserialize, Serialize};

@@ -1,7 +1,6 @@
 //! The remote service that the user names, with what the configuration says of it.
 
-use crate::context::Context;
-use crate::failure::Failure;
+use crate::{Context, Failure};
 use idd_world::remote::address::is_secret;
 use idd_world::remote::{Address, Service};
 use std::path::PathBuf;

@@ -9,8 +9,7 @@ use std::io;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
-use crate::context::Context;
-use crate::failure::Failure;
+use crate::{Context, Failure};
 use idd_world::process::shell;
 use idd_world::run::toolchain;
 use idd_world::{files, process};

@@ -1,8 +1,7 @@
 //! Results of a hunt other than the outcomes of its test.
 
-use idd_base::outcome::Observation;
-use idd_base::revision::TreeId;
-use idd_hunt::probe::ChangeEnds;
+use idd_base::{Observation, TreeId};
+use idd_hunt::ChangeEnds;
 use idd_world::run::exact::{Exact, Exactness};
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;

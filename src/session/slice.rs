@@ -2,16 +2,15 @@
 
 pub mod criterion;
 
-use crate::failure::Failure;
 use crate::recorded::{ProcessChoice, failed};
 use crate::slice::criterion::{Criterion, CriterionSteps};
 use crate::sources::RecordedSources;
-use crate::{recorded, remark};
+use crate::{Failure, recorded, remark};
 use idd_report::chop::Size;
+use idd_trace::Step;
 use idd_trace::slice::{self, Kinds};
 use idd_trace::statements::ExecutedStatement;
-use idd_trace::step::Step;
-use idd_world::repo::locate::Location;
+use idd_world::repo::Location;
 use std::collections::BTreeMap;
 
 /// The direction of a slice.

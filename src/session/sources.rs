@@ -1,10 +1,9 @@
 //! The files of a recorded version.
 
-use idd_base::revision::TreeId;
+use idd_base::TreeId;
 use idd_trace::input::InputSource;
 use idd_world::record::store::Recording;
-use idd_world::repo::locate::Location;
-use idd_world::repo::{Repository, graph, private, source};
+use idd_world::repo::{Location, Repository, graph, private, source};
 use std::collections::HashMap;
 
 /// The lines of the recorded sources.

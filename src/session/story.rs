@@ -1,17 +1,12 @@
 //! The course of a hunt, read from its journal and from the repository, for a report.
 
-use crate::failure::Failure;
-use crate::{certificate, saved};
-use idd_base::outcome::{Ending, Observation, Outcome, Stage};
-use idd_base::revision::{CommitId, Revision, TreeId};
-use idd_report::explanation::{Explained, Explanation};
+use crate::{Failure, certificate, saved};
+use idd_base::{CommitId, Ending, Observation, Outcome, Revision, Stage, TreeId};
 use idd_report::story::{FilePart, ProbeRun, ReductionStory, RevisionVerdict, Story, UsedAnswer};
-use idd_report::{Commit, Report, Untrusted, lineage, story};
+use idd_report::{Commit, Explained, Explanation, Report, Untrusted, lineage, story};
 use idd_world::cache::{Key, Observations};
 use idd_world::journal::{AnswerRecord, Record};
-use idd_world::repo::locate::Location;
-use idd_world::repo::store::{HeldFiles, TreeStore};
-use idd_world::repo::{Repository, graph, private, source};
+use idd_world::repo::{HeldFiles, Location, Repository, TreeStore, graph, private, source};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 /// The maximum number of tested revisions in the picture, those nearest to the first bad one.

@@ -1,11 +1,9 @@
 //! The suite: its failures, and the command that runs it.
 
 use crate::order::{HuntOrder, TestCommand};
-use idd_base::outcome::{Ending, Observation, Stage};
-use idd_base::revision::TreeId;
+use idd_base::{Ending, Observation, Stage, TreeId};
 use idd_world::process::shell;
-use idd_world::repo::RepoError;
-use idd_world::repo::store::TreeStore;
+use idd_world::repo::{RepoError, TreeStore};
 use idd_world::run::runners::RunnerReport;
 use idd_world::run::{form, is_cut, is_telling};
 use regex::Regex;

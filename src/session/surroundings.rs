@@ -1,10 +1,10 @@
 //! Where the commands of recordings and measurements see their checkout, and what of the user's files they see there.
 
-use crate::context::Context;
+use crate::Context;
 use idd_world::place::ProbePlace;
 use idd_world::place::surroundings::Surroundings;
 use idd_world::place::untracked::untracked;
-use idd_world::repo::locate::Location;
+use idd_world::repo::Location;
 use std::path::Path;
 use std::sync::Arc;
 

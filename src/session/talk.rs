@@ -2,12 +2,8 @@
 
 use crate::positions::Positions;
 use crate::tally::Tally;
-use idd_base::outcome::Outcome;
-use idd_base::remaining::Rest;
-use idd_base::revision::CommitId;
-use idd_base::sought::Sought;
-use idd_hunt::event::Event;
-use idd_hunt::probe::Probe;
+use idd_base::{CommitId, Outcome, Rest, Sought};
+use idd_hunt::{Event, Probe};
 use idd_report::Report;
 use std::rc::Rc;
 use std::time::Duration;

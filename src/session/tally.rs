@@ -1,8 +1,8 @@
 //! Counts of a hunt, and their limits.
 
 use crate::deadline::Deadline;
-use idd_base::remaining::Pace;
-use idd_hunt::event::Phase;
+use idd_base::Pace;
+use idd_hunt::Phase;
 use idd_report::Probes;
 use idd_world::shared_cost::SharedCost;
 use std::collections::BTreeMap;

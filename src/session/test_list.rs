@@ -1,6 +1,6 @@
 //! Tests that are hunted one after the other: their names, and how a name is put into the test command.
 
-use crate::failure::Failure;
+use crate::Failure;
 use crate::order::{HuntOrder, TestCommand};
 use idd_world::process::shell;
 use idd_world::run::runners::junit::{self, TestCase};

@@ -6,7 +6,6 @@ use std::sync::atomic::AtomicBool;
 use std::thread;
 use std::time::Duration;
 
-use crate::context::{Context, Embedding};
 use crate::criteria::{FIRST_LIMIT, criteria};
 use crate::hunt::{Task, run};
 use crate::order::{HuntOrder, TestCommand};
@@ -14,20 +13,16 @@ use crate::plan::Plan;
 use crate::runner::{Runner, RunnerStart};
 use crate::saved::{self, Saved};
 use crate::spent::Spent;
-use crate::talk::Talk;
 use crate::tally::HuntLimits;
-use idd_base::outcome::{Ending, Observation, Outcome, Stage, TimeLimits};
-use idd_base::revision::{CommitId, TreeId};
+use crate::{Context, Embedding, Talk};
+use idd_base::{CommitId, Ending, Observation, Outcome, Stage, TimeLimits, TreeId};
 use idd_hunt::drive::RunnerReply;
-use idd_hunt::event::Phase;
-use idd_hunt::probe::Probe;
+use idd_hunt::{Phase, Probe};
 use idd_report::{Report, Untrusted};
 use idd_world::cache::{Key, KeyParts, Observations};
 use idd_world::journal::Record;
-use idd_world::repo::locate::Location;
-use idd_world::repo::store::{HeldFiles, TreeStore};
 use idd_world::repo::test_repository::WrittenRepository;
-use idd_world::repo::{Repository, graph, private};
+use idd_world::repo::{HeldFiles, Location, Repository, TreeStore, graph, private};
 use idd_world::run::local_executor::LocalExecutor;
 
 /// The sentences that were said.

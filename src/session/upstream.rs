@@ -1,17 +1,13 @@
 //! Whether the failure is mended already where the user's branch comes from.
 
-use crate::failure::Failure;
-use crate::hints;
 use crate::hunt::Hunt;
-use idd_base::outcome::Outcome;
-use idd_base::sought::Sought;
+use crate::{Failure, hints};
+use idd_base::{Outcome, Sought};
 use idd_change::trees::Trees as _;
-use idd_hunt::event::Phase;
 use idd_hunt::finding::Finding;
-use idd_hunt::probe::Probe;
+use idd_hunt::{Phase, Probe};
 use idd_report::Untrusted;
-use idd_world::repo::store::TreeStore;
-use idd_world::repo::{graph, private, refs};
+use idd_world::repo::{TreeStore, graph, private, refs};
 use idd_world::run::classify::classify;
 
 impl Hunt<'_> {

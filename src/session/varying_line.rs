@@ -1,10 +1,7 @@
 //! A failure line that varies from revision to revision is no evidence.
 
-use idd_base::outcome::{Observation, Outcome};
-use idd_base::revision::CommitId;
-use idd_hunt::history::History;
-use idd_hunt::probe::Probe;
-use idd_hunt::{Again, EngineState};
+use idd_base::{CommitId, Observation, Outcome};
+use idd_hunt::{Again, EngineState, History, Probe};
 use idd_world::run::alike;
 use idd_world::run::classify::{Criteria, other_line};
 use std::collections::{BTreeMap, BTreeSet};

@@ -3,22 +3,14 @@
 //! Each run of a hunt with such verdicts runs the engine from the beginning, and known verdicts answer it. So nothing else has
 //! to be stored.
 
-use crate::context::Context;
 use crate::criteria::FIRST_LIMIT;
-use crate::failure::Failure;
-use crate::interrupt::Interrupt;
 use crate::plan::{Adjustments, Plan};
-use crate::{chronicle, saved};
-use idd_base::outcome::{Ending, Outcome, Reason, Stage};
-use idd_base::revision::{CommitId, TreeId};
-use idd_hunt::event::Event;
-use idd_hunt::history::History;
-use idd_hunt::probe::Probe;
+use crate::{Context, Failure, Interrupt, chronicle, saved};
+use idd_base::{CommitId, Ending, Outcome, Reason, Stage, TreeId};
+use idd_hunt::{Event, History, Probe};
 use idd_world::journal::{JournalSegment, Record};
 use idd_world::process::CommandWords;
-use idd_world::repo::locate::Location;
-use idd_world::repo::store::{HeldFiles, TreeStore};
-use idd_world::repo::{Repository, graph, private};
+use idd_world::repo::{HeldFiles, Location, Repository, TreeStore, graph, private};
 use idd_world::run::classify::printed_trouble;
 use idd_world::run::sandbox::{Commands, ProbeJob, Sandbox};
 use std::collections::HashMap;

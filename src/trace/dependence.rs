@@ -11,7 +11,7 @@ use std::io;
 
 use crate::rows::{self, EdgeRow, RowPlaces, Rows, code, push};
 use crate::spool::Spool;
-use crate::step::{Step, Steps};
+use crate::{Step, Steps};
 
 /// The number of last uses of a step among which duplicates are searched.
 const MAX_COMPARED: usize = 16;

@@ -3,8 +3,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use crate::place::Place;
-use crate::step::Step;
+use crate::{Place, Step};
 
 /// The maximum number of bytes of a read or write that are stored.
 pub const MAX_CONTENT: u64 = 4096;

@@ -3,17 +3,13 @@
 use std::collections::HashMap;
 use std::ops::Range;
 
-use crate::dependence::Dependences;
-use crate::detail::{Detail, OriginAnswer, VariableAnswer, Why};
 use crate::input::{Contents, InputEntry};
 use crate::output::Outputs;
-use crate::place::Place;
 use crate::slice::UsedPart;
 use crate::stat::Stat;
 use crate::statements::{Initial, StatementCounts};
-use crate::step::{Step, Steps};
 use crate::tree::{CallNode, TreeLimits};
-use crate::{TraceError, output};
+use crate::{Dependences, Detail, OriginAnswer, Place, Step, Steps, TraceError, VariableAnswer, Why, output};
 
 /// A recorded run. Each method may play the whole run; the answer does not depend on what was asked before.
 pub trait Execution {

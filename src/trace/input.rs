@@ -5,9 +5,7 @@ use std::fmt;
 use std::ops::Range;
 use std::sync::Arc;
 
-use crate::detail::Detail;
-use crate::place::Place;
-use crate::step::Step;
+use crate::{Detail, Place, Step};
 
 /// What a program reads from.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -16,14 +16,14 @@ pub mod dependence;
 pub mod detail;
 pub mod execution;
 pub mod flow;
-pub mod index;
+mod index;
 pub mod input;
 pub mod instrument;
 pub mod java;
 pub mod logic;
 pub mod native;
 pub mod output;
-pub mod place;
+mod place;
 pub mod potential;
 pub mod reach;
 pub mod regions;
@@ -33,11 +33,25 @@ pub mod slice;
 pub mod spool;
 pub mod stat;
 pub mod statements;
-pub mod step;
+mod step;
 pub mod tree;
 pub mod walk;
 mod watch;
 pub mod writes;
+
+pub use container::{Chunk, ChunkKind, Trace, TraceWriter, TracedProcess, Unfinished};
+pub use dependence::{Clock, DependenceKind, Dependences, Notes, Uses};
+pub use detail::{
+    Access, Detail, Doing, NamedAddress, OriginAnswer, Outside, StepStanding, UsedThing, VariableAnswer, Why,
+};
+pub use execution::Execution;
+pub use flow::{BlockId, Flow};
+pub use run::{LateWrite, ObservableCall, OutlineReader, Revealed, Run, RunArgument, StepStand};
+pub use walk::{SearchOutcome, StepWalk, Stride, TimeDirection, WalkRow};
+
+pub use index::{Index, Keys, Naming};
+pub use place::Place;
+pub use step::{Step, Steps};
 
 use std::error::Error;
 use std::io;

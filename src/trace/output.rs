@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::step::Step;
+use crate::Step;
 
 /// A stream of the program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

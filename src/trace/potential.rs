@@ -15,11 +15,8 @@
 use std::collections::{BTreeSet, HashMap};
 use std::hash::Hash;
 
-use crate::TraceError;
-use crate::dependence::{DependenceKind, Dependences, Notes};
-use crate::flow::{BlockId, Flow};
 use crate::spool::Spool;
-use crate::step::Step;
+use crate::{BlockId, DependenceKind, Dependences, Flow, Notes, Step, TraceError};
 
 /// Something that a statement may write.
 pub trait WritableVariable: Clone + Ord + Hash {

@@ -5,9 +5,8 @@
 
 use std::collections::HashMap;
 
-use crate::dependence::{Clock, Dependences};
 use crate::rows::RowPlaces;
-use crate::step::Step;
+use crate::{Clock, Dependences, Step};
 
 /// The slices of one pass, at most.
 pub const MAX_SLICES: usize = 64;

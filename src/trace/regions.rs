@@ -5,9 +5,7 @@
 //! block as the one below it replaces that one. The module does not know how programs are recorded: the player reports
 //! entered blocks, steps, decisions and calls.
 
-use crate::flow::BlockId;
-use crate::index::{Index, Keys};
-use crate::step::Step;
+use crate::{BlockId, Index, Keys, Step};
 
 /// The region of a decision: it is open until its last block is entered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -6,9 +6,8 @@
 
 use std::io;
 
-use crate::dependence::DependenceKind;
 use crate::spool::{self, Spool, SpooledBytes};
-use crate::step::Step;
+use crate::{DependenceKind, Step};
 
 /// The distance of two rows whose places are in the index.
 const STRIDE: usize = 32;

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use crate::step::Step;
+use crate::Step;
 
 /// A call that the outside of the program can observe.
 #[derive(Debug, Clone, PartialEq, Eq)]

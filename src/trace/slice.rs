@@ -7,9 +7,8 @@
 
 use std::collections::HashMap;
 
-use crate::dependence::{Clock, DependenceKind, Dependences};
 use crate::rows::RowPlaces;
-use crate::step::{Step, Steps};
+use crate::{Clock, DependenceKind, Dependences, Step, Steps};
 
 /// The kinds of dependence that a slice follows. Data dependence is always one of them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

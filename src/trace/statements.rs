@@ -1,7 +1,6 @@
 //! The executed statements of a run, and how many of their steps are in some sets.
 
-use crate::place::Place;
-use crate::step::{Step, Steps};
+use crate::{Place, Step, Steps};
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 

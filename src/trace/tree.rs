@@ -3,9 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
-use crate::flow::BlockId;
-use crate::place::Place;
-use crate::step::Step;
+use crate::{BlockId, Place, Step};
 
 /// What a node is.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -1,6 +1,6 @@
 //! Walks through the steps of a run as a debugger does: into calls, over them and out of them, forward and backward.
 
-use crate::step::Step;
+use crate::Step;
 
 /// What a debugger must know about a step: 16 bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

@@ -1,6 +1,6 @@
 //! An index of the writes of a run: which steps may write an address.
 
-use crate::step::Step;
+use crate::Step;
 use std::ops::Range;
 
 /// Steps of a block.

@@ -50,9 +50,8 @@ mod tests {
     use std::fs;
 
     use super::*;
-    use idd_trace::dependence::{DependenceKind, Notes};
     use idd_trace::slice::{Kinds, backward, forward};
-    use idd_trace::step::Step;
+    use idd_trace::{DependenceKind, Notes, Step};
 
     #[test]
     fn a_graph_on_disk_has_the_same_slices_as_one_in_memory() {

@@ -5,7 +5,7 @@ use std::process::Command;
 use std::time::Duration;
 use std::{fs, thread};
 
-use idd_base::outcome::{Ending, Observation, Stage};
+use idd_base::{Ending, Observation, Stage};
 use idd_report::Status;
 use idd_world::journal::{AnswerRecord, JournalSegment, Record, Replay};
 

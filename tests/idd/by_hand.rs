@@ -44,7 +44,7 @@ fn judged(fixture: &Fixture, start: &[&str], is_turned: bool) -> (Report, Vec<St
         let why = format!("it is {} here", value.trim());
         let output = fixture.run(&[verdict, "--why", &why, "--json"]);
         if let Ok(report) = json::read(&output.stdout) {
-            assert!(!is_turned || report.find == idd_base::sought::Sought::Fix);
+            assert!(!is_turned || report.find == idd_base::Sought::Fix);
             return (report, shown);
         }
         let value: Value = serde_json::from_slice(&output.stdout).unwrap();

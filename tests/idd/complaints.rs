@@ -10,14 +10,11 @@ use std::thread;
 use std::time::{Duration, SystemTime};
 
 use git_idd::args::{self, Request};
-use idd_base::outcome::TimeLimits;
-use idd_base::sought::Sought;
-use idd_session::context::{Context, Embedding};
+use idd_base::{Sought, TimeLimits};
 use idd_session::plan::Plan;
 use idd_session::runner::{Runner, RunnerStart};
-use idd_session::saved;
-use idd_session::talk::Silent;
 use idd_session::tally::HuntLimits;
+use idd_session::{Context, Embedding, Silent, saved};
 use idd_world::cache::Observations;
 use idd_world::repo::{graph, locate, private};
 use idd_world::run::local_executor::LocalExecutor;

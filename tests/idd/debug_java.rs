@@ -4,11 +4,9 @@ use std::fs::{self, File};
 use std::io::BufReader;
 use std::path::Path;
 
-use idd_trace::container::Trace;
-use idd_trace::detail::Detail;
+use idd_trace::java::JavaPlayer;
 use idd_trace::java::detail::JavaFocus;
-use idd_trace::java::player::JavaPlayer;
-use idd_trace::step::Step;
+use idd_trace::{Detail, Step, Trace};
 use serde_json::{Value, json};
 
 use crate::dap::Editor;

@@ -4,9 +4,8 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::rc::Rc;
 
-use idd_trace::native::machine::{NativeMachine, Watch};
-use idd_trace::native::play::NativePlayer;
-use idd_trace::step::Step;
+use idd_trace::Step;
+use idd_trace::native::{NativeMachine, NativePlayer, Watch};
 use idd_world::record::store;
 
 use crate::fixture::Fixture;

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 
-use idd_base::outcome::Outcome;
+use idd_base::Outcome;
 use idd_report::views::views;
 use idd_report::{Commit, ReducedChange, Report, Untrusted};
 use serde::Deserialize;

@@ -1,9 +1,8 @@
 //! Recordings of Java programs: the real binary over a real JDK.
 
 use crate::plain::{self, git};
-use idd_trace::container::Trace;
-use idd_trace::java::machine::Nobody;
-use idd_trace::java::player::JavaPlayer;
+use idd_trace::Trace;
+use idd_trace::java::{JavaPlayer, Nobody};
 use std::fs::{self, File};
 use std::io::BufReader;
 use std::os::unix::fs::symlink;

@@ -2,9 +2,8 @@
 
 use crate::fixture::Fixture;
 use idd_report::Status;
-use idd_session::context::{Context, Embedding};
 use idd_session::order::{HuntOrder, TestCommand, Until};
-use idd_session::talk::Talk;
+use idd_session::{Context, Embedding, Talk};
 use std::ffi::OsString;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;

@@ -1,6 +1,6 @@
 //! Hunts for the commit since which a command needs more time or memory.
 
-use idd_base::sought::Sought;
+use idd_base::Sought;
 use idd_report::{Report, Status, Verified, json};
 
 use crate::fixture::Fixture;

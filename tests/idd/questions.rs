@@ -1,6 +1,6 @@
 //! Questions to history other than the commit since which a test fails.
 
-use idd_base::sought::Sought;
+use idd_base::Sought;
 use idd_report::{Report, Status, json};
 
 use crate::fixture::Fixture;

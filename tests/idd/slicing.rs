@@ -9,12 +9,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
-use idd_trace::dependence::Dependences;
-use idd_trace::native::machine::{NativeMachine, Watch};
-use idd_trace::native::play::NativePlayer;
 use idd_trace::native::uses::dependences;
+use idd_trace::native::{NativeMachine, NativePlayer, Watch};
 use idd_trace::slice::{self, Kinds};
-use idd_trace::step::Step;
+use idd_trace::{Dependences, Step};
 use idd_world::record::store;
 
 use crate::fixture::Fixture;

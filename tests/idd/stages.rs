@@ -5,7 +5,7 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 use std::{fs, thread};
 
-use idd_base::outcome::Outcome;
+use idd_base::Outcome;
 use idd_report::{Report, Status, json};
 
 use crate::fixture::Fixture;

@@ -5,11 +5,8 @@ use std::fs::{self, File};
 use std::io::BufReader;
 use std::path::Path;
 
-use idd_trace::container::Trace;
-use idd_trace::java::frame::JavaFrame;
-use idd_trace::java::machine::{JavaMachine, Watch};
-use idd_trace::java::player::JavaPlayer;
-use idd_trace::java::value::JavaValue;
+use idd_trace::Trace;
+use idd_trace::java::{JavaFrame, JavaMachine, JavaPlayer, JavaValue, Watch};
 
 use crate::java::{BUILD, record, repository, torture, version};
 use crate::plain;

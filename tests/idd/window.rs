@@ -1,11 +1,10 @@
 //! A window of a run, the part that was kept where the beginning was given up, beside the whole run: what the window says is what the whole run says, or
 //! that it does not know.
 
+use idd_trace::Step;
 use idd_trace::native::call::NativeCall;
-use idd_trace::native::machine::{NativeMachine, Watch};
-use idd_trace::native::play::NativePlayer;
 use idd_trace::native::records::Records;
-use idd_trace::step::Step;
+use idd_trace::native::{NativeMachine, NativePlayer, Watch};
 use idd_world::record::store;
 
 use crate::fixture::Fixture;

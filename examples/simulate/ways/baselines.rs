@@ -8,10 +8,8 @@ use std::collections::HashSet;
 
 use idd_explain::feedback::table::StepTable;
 use idd_explain::feedback::{Feedback, JudgedStep, control};
-use idd_trace::dependence::Dependences;
-use idd_trace::slice;
 use idd_trace::slice::Kinds;
-use idd_trace::step::{Step, Steps};
+use idd_trace::{Dependences, Step, Steps, slice};
 
 /// Steps whose slices are compared for one question.
 const N_COMPARED: usize = 40;

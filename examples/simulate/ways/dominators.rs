@@ -4,8 +4,7 @@
 
 use idd_explain::feedback::table::StepTable;
 use idd_explain::feedback::{Feedback, JudgedStep, control};
-use idd_trace::dependence::Dependences;
-use idd_trace::step::Step;
+use idd_trace::{Dependences, Step};
 
 /// The next step, by the last wrong answer with something left to follow; none at the end of all of them.
 ///

@@ -9,8 +9,7 @@ use std::collections::HashSet;
 
 use idd_explain::feedback::table::StepTable;
 use idd_explain::feedback::{Feedback, JudgedStep, control};
-use idd_trace::dependence::Dependences;
-use idd_trace::step::Step;
+use idd_trace::{Dependences, Step};
 
 /// The steps of the longest path that is compared with others.
 const MAX_PATH: u32 = 20_000;

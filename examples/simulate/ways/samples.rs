@@ -2,9 +2,7 @@
 
 use idd_explain::feedback::table::StepTable;
 use idd_explain::feedback::{Feedback, JudgedStep};
-use idd_trace::dependence::{DependenceKind, Dependences, Notes};
-use idd_trace::run::Run;
-use idd_trace::step::Step;
+use idd_trace::{DependenceKind, Dependences, Notes, Run, Step};
 
 /// A run without calls and decisions, each step a statement of its own line.
 ///

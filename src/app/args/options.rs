@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use crate::args::values::{value, word};
 use clap::{Args, ValueEnum, value_parser};
-use idd_base::sought::Sought;
+use idd_base::Sought;
 use idd_session::order::{Bound, ExplainedSide, HistoryWalk, KeepOrder, Level, SWITCH_BUDGET, SignatureMode, Until};
 use idd_session::service;
 use idd_session::share::{Flaky, MEASURED, Share, parse_confidence, parse_flaky};

@@ -4,7 +4,7 @@ use std::ffi::OsString;
 
 use crate::args::values::value;
 use clap::Args;
-use idd_base::sought::Sought;
+use idd_base::Sought;
 use idd_session::order::{
     EffortOrder, HistoryOrder, HuntOrder, Measure, Perf, SignatureMode, TestCommand, TestOrder, Until,
 };

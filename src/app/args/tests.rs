@@ -2,7 +2,7 @@ use std::time::Duration;
 
 use super::*;
 use crate::args::options::Color;
-use idd_base::sought::Sought;
+use idd_base::Sought;
 use idd_session::order::{HistoryWalk, Level, SignatureMode};
 
 /// Splits at blanks, with `_` for a blank inside a word.

@@ -1,7 +1,7 @@
 //! The values of options whose types are plain data: their words, and what the help says of each.
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
-use idd_base::sought::Sought;
+use idd_base::Sought;
 use idd_explain::native::invariant::AddressMode;
 use idd_session::order::{ExplainedSide, HistoryWalk, KeepOrder, Level, Measure, SignatureMode, Until};
 

@@ -4,14 +4,13 @@
 
 use crate::console::Console;
 use crate::debug::{AskedPerson, ended, opened};
+use idd_report::Style;
 use idd_report::escape::safe;
-use idd_report::style::Style;
 use idd_session::debug::reply::{items, reply};
 use idd_session::debug::{DebugOrder, PersonReply, StepJudge, StepQuestion, WalkEnd, begin, explained};
-use idd_session::failure::Failure;
-use idd_session::talk::Silent;
+use idd_session::{Failure, Silent};
 use idd_world::answers::Answers;
-use idd_world::repo::locate::Location;
+use idd_world::repo::Location;
 
 /// Plays a walk over a recording with the known answers and `answer`; returns the next question, or the result.
 ///

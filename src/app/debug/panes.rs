@@ -10,10 +10,10 @@ use crate::debug::screen::{KeyAction, QuestionScreen, ScreenMode};
 use crate::debug::text::{IndentedLine, at};
 use crate::debug::tree;
 use crate::full_screen::{FullScreen, PATIENCE, is_waiting};
+use idd_session::Failure;
 use idd_session::debug::reply::{AnsweredItem, items, reply};
 use idd_session::debug::{PersonReply, StepJudge, StepQuestion};
-use idd_session::failure::Failure;
-use idd_trace::step::Step;
+use idd_trace::Step;
 use idd_world::answers::Answers;
 
 /// The hint for a terminal that is too large.

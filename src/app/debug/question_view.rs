@@ -6,8 +6,8 @@ use idd_report::escape::safe;
 use idd_session::debug::StepQuestion;
 use idd_session::debug::calls::CallIndex;
 use idd_session::debug::reply::{AnsweredItem, items};
+use idd_trace::Step;
 use idd_trace::native::detail::MAX_TEXT;
-use idd_trace::step::Step;
 
 /// Lines of the source before and after that of a step.
 const AROUND: u32 = 200;

@@ -1,6 +1,6 @@
 //! The texts about a step that both the panes and the lines show. All of them are safe to print.
 
-use idd_base::plural::count;
+use idd_base::count;
 use idd_explain::facts::{StepFacts, UsedValue};
 use idd_report::escape::safe;
 use idd_session::debug::{StepQuestion, reason};

@@ -3,8 +3,7 @@
 use idd_explain::feedback::{Feedback, JudgedStep};
 use idd_report::escape::safe;
 use idd_session::debug::calls::{CallIndex, RunNode, RunPart};
-use idd_trace::place::Place;
-use idd_trace::step::Step;
+use idd_trace::{Place, Step};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 /// The deepest row is indented so far.

@@ -9,7 +9,7 @@ use crate::args::{Help, ParseError, habits};
 use crate::console::{CommandAnswer, Console};
 use crate::{args, columns, man};
 use clap::Arg;
-use idd_session::failure::Failure;
+use idd_session::Failure;
 use idd_session::hints::near::nearest;
 use std::ffi::OsString;
 use std::fmt::Write as _;

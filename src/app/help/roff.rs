@@ -3,7 +3,7 @@
 //! Understands the requests and escapes that [`man`](crate::man) and `clap_mangen` write, not all of roff. The
 //! layout is that of `man`, without hyphens and ragged right.
 
-use idd_report::style::{Style, TextRole};
+use idd_report::{Style, TextRole};
 
 /// Columns before the text of a section, and between a term and its meaning.
 const INDENT: usize = 7;

@@ -3,10 +3,9 @@
 //! The text of a client is only compared. What runs is the command that the user allowed.
 
 use crate::args::McpArgs;
-use idd_report::escape::{Terminal, Untrusted};
-use idd_session::context::Context;
-use idd_session::failure::Failure;
+use idd_report::{Terminal, Untrusted};
 use idd_session::order::TestCommand;
+use idd_session::{Context, Failure};
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStrExt as _;
 

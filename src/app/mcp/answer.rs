@@ -1,9 +1,9 @@
 //! The answer of a tool: a note of this program, and the data that it is about.
 
 use crate::mcp::arguments::Arguments;
-use idd_base::plural::count;
-use idd_report::escape::{Terminal, Untrusted};
-use idd_session::failure::Failure;
+use idd_base::count;
+use idd_report::{Terminal, Untrusted};
+use idd_session::Failure;
 use serde_json::Value;
 use std::fmt::Write as _;
 

@@ -1,7 +1,7 @@
 //! The arguments of a tool: a table of them says what a client may give, and is its JSON schema, too.
 
-use idd_report::escape::{Terminal, Untrusted};
-use idd_session::failure::Failure;
+use idd_report::{Terminal, Untrusted};
+use idd_session::Failure;
 use serde_json::{Map, Value, json};
 
 /// The length of a text, in bytes.

@@ -1,10 +1,8 @@
 //! What runs in the background: a hunt, an explanation or a recording, one at a time.
 
-use idd_base::revision::CommitId;
-use idd_report::escape::{Terminal, Untrusted};
-use idd_report::{Report, Status};
-use idd_session::failure::Failure;
-use idd_session::talk::Talk;
+use idd_base::CommitId;
+use idd_report::{Report, Status, Terminal, Untrusted};
+use idd_session::{Failure, Talk};
 use serde_json::Value;
 use std::collections::VecDeque;
 use std::panic::AssertUnwindSafe;

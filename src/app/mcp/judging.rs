@@ -9,10 +9,9 @@ use crate::mcp::jobs::{JobEnd, JobKind};
 use crate::mcp::object;
 use crate::mcp::runs::result;
 use crate::mcp::state::ServerState;
-use idd_report::style::Style;
+use idd_report::Style;
 use idd_session::by_hand::{ByHandState, GivenVerdict, PersonVerdict};
-use idd_session::failure::Failure;
-use idd_session::{require_support, saved};
+use idd_session::{Failure, require_support, saved};
 use std::ffi::OsString;
 use std::sync::Arc;
 

@@ -2,7 +2,7 @@
 
 use idd_report::Report;
 use idd_report::escape::safe;
-use idd_session::failure::Failure;
+use idd_session::Failure;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 

@@ -1,11 +1,9 @@
 //! The resources: reports and patches of stored hunts.
 
 use crate::mcp::state::ServerState;
-use idd_report::escape::Terminal;
-use idd_report::{Report, Untrusted, base64};
-use idd_session::failure::Failure;
+use idd_report::{Report, Terminal, Untrusted, base64};
 use idd_session::kept::KeptHunt;
-use idd_session::{kept, saved};
+use idd_session::{Failure, kept, saved};
 
 /// The beginning of all addresses.
 const PREFIX: &str = "idd://hunt/";

@@ -6,7 +6,7 @@ use crate::mcp::state::ServerState;
 use crate::mcp::tools::{Tool, ToolEffect};
 use crate::mcp::{object, resources, tools};
 use idd_report::Status;
-use idd_session::failure::Failure;
+use idd_session::Failure;
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, Implementation, ListResourceTemplatesResult,
     ListResourcesResult, ListToolsResult, PaginatedRequestParams, ReadResourceRequestParams, ReadResourceResponse,

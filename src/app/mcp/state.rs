@@ -2,11 +2,9 @@
 
 use crate::mcp::allowed::Allowed;
 use crate::mcp::jobs::{JobEnd, JobKind, JobMessages, Jobs, RequestedJob};
-use idd_session::context::Context;
-use idd_session::failure::Failure;
-use idd_session::interrupt::Interrupt;
 use idd_session::mend::mend;
-use idd_world::repo::locate::Location;
+use idd_session::{Context, Failure, Interrupt};
+use idd_world::repo::Location;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;

@@ -4,7 +4,7 @@ use crate::mcp::answer::{MAX_BYTES, ToolAnswer};
 use crate::mcp::arguments::{ArgumentKind, Arguments, ToolArgument};
 use crate::mcp::state::ServerState;
 use crate::mcp::{arguments, hunts, judging, runs};
-use idd_session::failure::Failure;
+use idd_session::Failure;
 use serde_json::{Map, Value};
 use std::sync::Arc;
 

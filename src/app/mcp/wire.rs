@@ -4,7 +4,7 @@
 //! line that is no message is answered here; the protocol's implementation sees only messages.
 
 use crate::mcp::state::ServerState;
-use idd_session::interrupt::Interrupt;
+use idd_session::Interrupt;
 use idd_world::process::CommandWatch as _;
 use rmcp::RoleServer;
 use rmcp::model::{ErrorCode, ErrorData, JsonRpcMessage, RequestId};

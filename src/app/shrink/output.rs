@@ -4,13 +4,12 @@
 //! command goes on from there. So what was written is noted in the git directory.
 
 use crate::args::ShrinkArgs;
-use idd_session::context::Context;
-use idd_session::failure::Failure;
 use idd_session::order::{EffortOrder, ShrinkOrder};
 use idd_session::shrink::Shrunk;
+use idd_session::{Context, Failure};
 use idd_world::cache::Key;
 use idd_world::files;
-use idd_world::repo::locate::Location;
+use idd_world::repo::Location;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;

@@ -1,10 +1,10 @@
 //! `git idd trace --json`.
 
 use idd_session::sources::RecordedSources;
-use idd_trace::detail::{Access, Detail, Doing, StepStanding, UsedThing, Why};
 use idd_trace::input::InputEntry;
 use idd_trace::stat::Stat;
 use idd_trace::tree::{CallNode, NodeKind};
+use idd_trace::{Access, Detail, Doing, StepStanding, UsedThing, Why};
 use idd_world::record::store::{Recording, Traced};
 use serde_json::{Value, json};
 use std::sync::Arc;
@@ -152,7 +152,7 @@ fn crash((signal, at): &(u32, Option<(Doing, Access)>)) -> Value {
 /// A step.
 pub fn detail(detail: &Detail, sources: &mut RecordedSources) -> Value {
     let mut value = standing(&detail.standing, sources);
-    let uses = |(step, what): &(idd_trace::step::Step, UsedThing)| {
+    let uses = |(step, what): &(idd_trace::Step, UsedThing)| {
         let what = match what {
             UsedThing::Memory(..) | UsedThing::Address(..) => "memory",
             UsedThing::Temporary => "temporary value",

@@ -1,15 +1,13 @@
 //! `git idd trace` for people.
 
 use crate::record::left_out;
-use idd_base::plural::count;
+use idd_base::count;
 use idd_report::escape::safe;
 use idd_session::sources::RecordedSources;
-use idd_trace::detail::{Access, Detail, Doing, Outside, StepStanding, UsedThing, Why};
 use idd_trace::input::{InputEntry, InputSource, Landing};
-use idd_trace::place::Place;
 use idd_trace::stat::Stat;
-use idd_trace::step::Step;
 use idd_trace::tree::{CallNode, NodeKind};
+use idd_trace::{Access, Detail, Doing, Outside, Place, Step, StepStanding, UsedThing, Why};
 use idd_world::record::store::{Recording, Traced};
 use std::fmt::Write as _;
 use std::sync::Arc;

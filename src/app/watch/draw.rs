@@ -1,12 +1,10 @@
 //! Draws the course of a hunt: its state, the tested revisions, and the output of the last probe.
 
 use crate::status;
-use idd_base::outcome::Outcome;
-use idd_report::Untrusted;
+use idd_base::Outcome;
 use idd_report::course::{CoursePlace, HuntCourse};
-use idd_report::escape::Terminal;
-use idd_report::style::Style;
 use idd_report::text::rows;
+use idd_report::{Style, Terminal, Untrusted};
 use ratatui::Frame;
 use ratatui::layout::{Constraint, Layout, Rect};
 use ratatui::style::{Color, Modifier, Style as Look};
@@ -92,7 +90,7 @@ fn framed(title: String, area: Rect, frame: &mut Frame<'_>) -> Rect {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use idd_base::revision::CommitId;
+    use idd_base::CommitId;
     use idd_report::course::{Fact, LastOutput, TestedCommit};
     use idd_report::{Commit, Date};
     use ratatui::Terminal as Screen;

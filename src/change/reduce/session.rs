@@ -7,7 +7,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use crate::reduce::plan::{ReducePlan, left_of};
 use crate::reduce::{CandidateFilter, Judge, KnownAnswer};
 use crate::{ChangeSet, Group, Level, Subset};
-use idd_base::search::{Course, ahead};
+use idd_base::{Course, ahead};
 
 /// The maximum number of candidates that are searched for speculative ones.
 const MAX_FORESEEN: usize = 64;

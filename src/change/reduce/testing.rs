@@ -9,7 +9,7 @@ use proptest::prelude::*;
 use crate::reduce::{CandidateFilter, Judge, NextCandidates, ReduceOptions, Reducer, reduce};
 use crate::syntax::Language;
 use crate::{ChangeSet, EntryContent, EntryMode, FileDivision, FilePair, FileSide, Subset, UnitId};
-use idd_base::search::{Asker, Asking, Search, SearchStep};
+use idd_base::{Asker, Asking, Search, SearchStep};
 
 struct AskingJudge {
     asker: Asker<Subset, bool>,

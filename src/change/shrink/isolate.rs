@@ -2,8 +2,7 @@
 
 use crate::shrink::candidate::{InputCandidate, ShrinkProgress};
 use crate::shrink::views::token_ranges;
-use idd_base::outcome::Outcome;
-use idd_base::search::Asker;
+use idd_base::{Asker, Outcome};
 use similar::{Algorithm, DiffOp, capture_diff_slices};
 use std::cell::RefCell;
 use std::collections::HashMap;

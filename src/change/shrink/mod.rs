@@ -26,8 +26,7 @@ pub use crate::shrink::isolate::{Isolated, isolate};
 use crate::shrink::removal::NodeRemoval;
 use crate::shrink::session::ShrinkSession;
 use crate::shrink::words::Shortening;
-use idd_base::outcome::Outcome;
-use idd_base::search::Asker;
+use idd_base::{Asker, Outcome};
 
 /// If a part is longer than this after all coarser units were tried, its bytes are not tried one by one.
 pub const MAX_BYTES_ONE_BY_ONE: usize = 1 << 20;

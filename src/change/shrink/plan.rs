@@ -1,6 +1,6 @@
 //! A plan: a sequence of contents for one part, each made from the answers to those before it.
 
-use idd_base::search::Course;
+use idd_base::Course;
 
 /// Decides which content of a part to try next.
 pub trait ShrinkPlan: Clone {

@@ -3,8 +3,7 @@
 use crate::shrink::candidate::{InputCandidate, PartForm, ShrinkProgress};
 use crate::shrink::{Isolated, isolate, shrink};
 use crate::syntax::Language;
-use idd_base::outcome::{Outcome, Reason};
-use idd_base::search::{Asking, Search, SearchStep};
+use idd_base::{Asking, Outcome, Reason, Search, SearchStep};
 use proptest::prelude::*;
 use std::cell::RefCell;
 use std::collections::HashSet;

@@ -2,8 +2,7 @@
 
 use crate::shrink::candidate::{InputCandidate, ShrinkProgress};
 use crate::shrink::plan::{PredictablePlan, ShrinkPlan};
-use idd_base::outcome::Outcome;
-use idd_base::search::{Asker, ahead};
+use idd_base::{Asker, Outcome, ahead};
 use std::cell::RefCell;
 use std::collections::{HashMap, HashSet};
 use std::hash::{DefaultHasher, Hash, Hasher};

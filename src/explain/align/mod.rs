@@ -8,8 +8,7 @@ pub mod way;
 
 use std::collections::HashMap;
 
-use idd_trace::run::Run;
-use idd_trace::step::Step;
+use idd_trace::{Run, Step};
 
 /// Which steps of two runs correspond.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use similar::{Algorithm, DiffOp};
 
-use idd_trace::index::{Index, Keys, Naming};
+use idd_trace::{Index, Keys, Naming};
 
 /// Renamed functions have at least this share of their statements in common.
 const LIKENESS: f64 = 0.6;

@@ -8,8 +8,7 @@ use std::collections::HashSet;
 use crate::feedback::suspects::Weights;
 use crate::feedback::table::StepTable;
 use crate::feedback::{Feedback, JudgedStep, control};
-use idd_trace::dependence::{DependenceKind, Dependences};
-use idd_trace::step::Step;
+use idd_trace::{DependenceKind, Dependences, Step};
 
 /// The steps of a gap that are suspected, at most.
 const MAX_STEPS: usize = 2000;

@@ -22,9 +22,8 @@ mod samples;
 use std::collections::BTreeSet;
 
 use crate::feedback::table::StepTable;
-use idd_trace::dependence::Dependences;
 use idd_trace::reach::Reached;
-use idd_trace::step::Step;
+use idd_trace::{Dependences, Step};
 
 /// What is said of a step.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -9,9 +9,8 @@ use std::collections::HashMap;
 use crate::feedback::suspects::Suspects;
 use crate::feedback::table::StepTable;
 use crate::feedback::{JudgedStep, criteria};
-use idd_trace::dependence::Dependences;
 use idd_trace::reach::{self, MAX_SLICES};
-use idd_trace::step::Step;
+use idd_trace::{Dependences, Step};
 
 /// Steps that are compared with each other, of a short run.
 const N_COMPARED: usize = 40;

@@ -2,9 +2,8 @@
 
 use crate::feedback::table::StepTable;
 use crate::feedback::{Feedback, JudgedStep};
-use idd_trace::dependence::{Dependences, graph};
-use idd_trace::run::Run;
-use idd_trace::step::Step;
+use idd_trace::dependence::graph;
+use idd_trace::{Dependences, Run, Step};
 
 /// A run without calls and decisions, each step a statement of its own line.
 ///

@@ -10,9 +10,8 @@ use std::collections::HashMap;
 
 use crate::feedback::table::StepTable;
 use crate::feedback::{Feedback, JudgedStep, control, criteria, gap, reached_line};
-use idd_trace::dependence::Dependences;
 use idd_trace::reach::{self, MAX_SLICES, Reached};
-use idd_trace::step::{Step, Steps};
+use idd_trace::{Dependences, Step, Steps};
 
 /// How much each kind of answer changes, and what is likely before the first one.
 ///

@@ -2,8 +2,7 @@
 
 use std::collections::HashMap;
 
-use idd_trace::run::Run;
-use idd_trace::step::{Step, Steps};
+use idd_trace::{Run, Step, Steps};
 
 /// Where the steps of a run stand; by step, from [`Step::START`].
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

@@ -13,7 +13,7 @@ use std::collections::{HashMap, VecDeque};
 
 use crate::align::Alignment;
 use crate::java::comparable_run::{TakenRun, Use};
-use idd_trace::step::Step;
+use idd_trace::Step;
 
 /// Two runs.
 pub struct RunPair<'p> {

@@ -10,20 +10,14 @@ use std::sync::Arc;
 use crate::align::statements::{StatementNames, WhichVersion};
 use crate::java::object_names::JavaNames;
 use crate::java::statements;
-use idd_trace::TraceError;
-use idd_trace::flow::BlockId;
-use idd_trace::index::Index;
 use idd_trace::instrument::java::descriptor::{MethodTypes, is_reference, result_type};
 use idd_trace::instrument::java::operation::Operation;
 use idd_trace::instrument::java::pool::PoolMember;
-use idd_trace::java::machine::{JavaFrame, JavaMachine, JavaUse, JavaValue, MethodCallee, ValueLocation, Watch};
-use idd_trace::java::objects::ObjectKind;
 use idd_trace::java::outline::JavaOutlineReader;
-use idd_trace::java::player::JavaPlayer;
-use idd_trace::java::text;
-use idd_trace::place::Place;
-use idd_trace::run::{ObservableCall, Run, RunArgument};
-use idd_trace::step::Step;
+use idd_trace::java::{
+    JavaFrame, JavaMachine, JavaPlayer, JavaUse, JavaValue, MethodCallee, ObjectKind, ValueLocation, Watch, text,
+};
+use idd_trace::{BlockId, Index, ObservableCall, Place, Run, RunArgument, Step, TraceError};
 
 /// A run of more steps is not compared: it would take gigabytes.
 pub const MAX_STEPS: u32 = 20_000_000;

@@ -4,17 +4,16 @@ use std::collections::BTreeMap;
 
 use crate::java::chain::RunPair;
 use crate::link::{Did, Link};
-use idd_trace::TraceError;
 use idd_trace::instrument::java::descriptor::{MethodTypes, ValueKind, is_reference, result_type};
 use idd_trace::instrument::java::operation::{JumpTest, Operation};
 use idd_trace::instrument::java::replace::{Instead, Replacement, ReplacementPoint, ValueHolder};
 use idd_trace::java::arithmetic::holds;
-use idd_trace::java::machine::{JavaFrame, JavaMachine, ValueLocation, Watch};
-use idd_trace::java::method::{MachineMethod, MethodCallee, NONE};
-use idd_trace::java::objects::ObjectKind;
-use idd_trace::java::player::JavaPlayer;
-use idd_trace::java::value::{JavaValue, of_int};
-use idd_trace::step::Step;
+use idd_trace::java::method::NONE;
+use idd_trace::java::value::of_int;
+use idd_trace::java::{
+    JavaFrame, JavaMachine, JavaPlayer, JavaValue, MachineMethod, MethodCallee, ObjectKind, ValueLocation, Watch,
+};
+use idd_trace::{Step, TraceError};
 
 /// What a step did once.
 #[derive(Debug, Clone)]

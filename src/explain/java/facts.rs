@@ -3,15 +3,11 @@
 use crate::facts::{DecisionOutcome, StepFacts, UsedValue, read, way};
 use crate::java::recorded::JavaRecorded;
 use crate::statements::Statements;
-use idd_trace::TraceError;
-use idd_trace::detail::{Access, Detail};
 use idd_trace::instrument::java::descriptor::{ValueKind, is_reference, result_type};
 use idd_trace::java::detail::JavaFocus;
-use idd_trace::java::machine::{JavaFrame, JavaMachine, JavaValue, ValueLocation, Watch};
-use idd_trace::java::method::MachineMethod;
 use idd_trace::java::parts::structure;
-use idd_trace::java::text;
-use idd_trace::step::Step;
+use idd_trace::java::{JavaFrame, JavaMachine, JavaValue, MachineMethod, ValueLocation, Watch, text};
+use idd_trace::{Access, Detail, Step, TraceError};
 use std::collections::HashMap;
 use std::sync::Arc;
 

@@ -8,8 +8,7 @@ use crate::comparison::ComparedRun;
 use crate::facts::{StepFacts, UsedValue};
 use crate::java::facts;
 use crate::java::recorded::JavaRecorded;
-use idd_trace::TraceError;
-use idd_trace::step::Step;
+use idd_trace::{Step, TraceError};
 
 /// Names, and digests of steps; see [`TakenRun`](crate::java::comparable_run::TakenRun).
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

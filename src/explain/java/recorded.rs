@@ -1,8 +1,8 @@
 //! A recorded run, and where its steps stand.
 
 use crate::java::object_names::JavaNames;
-use idd_trace::java::player::JavaPlayer;
-use idd_trace::run::Run;
+use idd_trace::Run;
+use idd_trace::java::JavaPlayer;
 
 /// A run with what was taken down of it.
 pub struct JavaRecorded {

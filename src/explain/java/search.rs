@@ -1,13 +1,9 @@
 //! Searches a run of a Java program for a step that writes a place, or that shows a text.
 
-use idd_trace::TraceError;
 use idd_trace::instrument::java::descriptor::result_type;
 use idd_trace::java::detail::call;
-use idd_trace::java::machine::{JavaFrame, JavaMachine, JavaValue, MethodCallee, ValueLocation, Watch};
-use idd_trace::java::player::JavaPlayer;
-use idd_trace::java::text;
-use idd_trace::step::Step;
-use idd_trace::walk::{SearchOutcome, TimeDirection};
+use idd_trace::java::{JavaFrame, JavaMachine, JavaPlayer, JavaValue, MethodCallee, ValueLocation, Watch, text};
+use idd_trace::{SearchOutcome, Step, TimeDirection, TraceError};
 
 /// Steps between two questions whether the search goes on.
 const SLICE: u32 = 10_000;

@@ -4,8 +4,7 @@ use std::fmt::Write as _;
 
 use crate::align::statements::{NO_EFFECT, StatementEffect, VersionFunction};
 use idd_trace::instrument::java::operation::Operation;
-use idd_trace::java::method::{MachineMethod, MethodOperand};
-use idd_trace::java::program::JavaProgram;
+use idd_trace::java::{JavaProgram, MachineMethod, MethodOperand};
 
 /// What a method does.
 pub fn function(method: &MachineMethod, program: &JavaProgram) -> VersionFunction {

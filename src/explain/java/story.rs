@@ -7,13 +7,10 @@ use crate::java::chain::{Cause, RunPair};
 use crate::java::comparable_run::{DecisionWay, TakenRun};
 use crate::java::facts::CONTENTS;
 use crate::link::{Did, Instance, Link};
-use idd_trace::TraceError;
-use idd_trace::detail::{Access, Detail, Outside};
-use idd_trace::java::contents;
 use idd_trace::java::detail::details;
-use idd_trace::java::player::JavaPlayer;
 use idd_trace::java::text::without_numbers;
-use idd_trace::step::Step;
+use idd_trace::java::{JavaPlayer, contents};
+use idd_trace::{Access, Detail, Outside, Step, TraceError};
 
 /// What a run shows of some steps.
 type Details = HashMap<Step, Detail>;

@@ -3,7 +3,7 @@
 use crate::align::Alignment;
 use crate::java::chain::{JavaChainBegin, RunPair};
 use crate::java::comparable_run::{DecisionWay, TakenRun, Use};
-use idd_trace::step::Step;
+use idd_trace::Step;
 
 /// A step: its index, its decider, what it did, and its uses: maker, place, value.
 type Written<'w> = (u64, u32, u64, &'w [(u32, u32, u32)]);

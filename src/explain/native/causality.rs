@@ -20,13 +20,9 @@ use crate::native::align::objects::RunSide;
 use crate::native::align::state::{self, Cell, LearnedState};
 use crate::native::recorded::NativeRecorded;
 use crate::native::returns::{self, CallReturn};
-use idd_trace::TraceError;
-use idd_trace::index::Index;
 use idd_trace::native::heap::HeapBlock;
-use idd_trace::native::machine::{NativeCall, NativeFrame, NativeMachine, Watch};
-use idd_trace::native::run;
-use idd_trace::run::{ObservableCall, Revealed, Run};
-use idd_trace::step::Step;
+use idd_trace::native::{NativeCall, NativeFrame, NativeMachine, Watch, run};
+use idd_trace::{Index, ObservableCall, Revealed, Run, Step, TraceError};
 
 /// Who "wrote" what was overwritten: no step of any run.
 const PATCHED: Step = Step(u32::MAX - 1);

@@ -4,12 +4,11 @@ use std::collections::HashMap;
 
 use crate::native::naming;
 use crate::native::recorded::NativeRecorded;
-use idd_trace::TraceError;
-use idd_trace::instrument::instruction::{Instruction, Op, OperandValue, ValueId};
 use idd_trace::instrument::types::Type;
-use idd_trace::native::machine::{NativeFrame, NativeMachine, Watch};
+use idd_trace::instrument::{Instruction, Op, OperandValue, ValueId};
 use idd_trace::native::visit::at_step;
-use idd_trace::step::Step;
+use idd_trace::native::{NativeFrame, NativeMachine, Watch};
+use idd_trace::{Step, TraceError};
 
 /// The null pointer that a step follows, or hands to a function of which nothing is known; `None` if there is none that
 /// has a name.

@@ -4,16 +4,11 @@
 use std::collections::{HashMap, HashSet};
 
 use crate::native::origin::is_input;
-use idd_trace::TraceError;
-use idd_trace::dependence::{Dependences, Uses};
 use idd_trace::instrument::choice::choices;
-use idd_trace::instrument::instruction::{Op, OperandValue};
-use idd_trace::instrument::statement::FunctionStatement;
 use idd_trace::instrument::types::Type;
-use idd_trace::native::machine::{NativeCall, NativeMachine, UsedThing, Watch};
-use idd_trace::native::play::NativePlayer;
-use idd_trace::native::shape::{FunctionShape, Next};
-use idd_trace::step::Step;
+use idd_trace::instrument::{FunctionStatement, Op, OperandValue};
+use idd_trace::native::{FunctionShape, NativeCall, NativeMachine, NativePlayer, Next, UsedThing, Watch};
+use idd_trace::{Dependences, Step, TraceError, Uses};
 
 /// A decision.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -4,10 +4,8 @@
 
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 
-use idd_trace::TraceError;
-use idd_trace::native::machine::{NativeCall, NativeMachine, Watch};
-use idd_trace::native::play::NativePlayer;
-use idd_trace::step::Step;
+use idd_trace::native::{NativeCall, NativeMachine, NativePlayer, Watch};
+use idd_trace::{Step, TraceError};
 
 #[derive(Default)]
 struct Digests(Vec<u64>);

@@ -1,12 +1,9 @@
 //! The loop that a program does not leave, and what its condition uses: the values that no longer change.
 
 use crate::native::recorded::NativeRecorded;
-use idd_base::plural::count;
-use idd_trace::TraceError;
-use idd_trace::detail::{Detail, NamedAddress};
+use idd_base::count;
 use idd_trace::native::detail;
-use idd_trace::run::Run;
-use idd_trace::step::Step;
+use idd_trace::{Detail, NamedAddress, Run, Step, TraceError};
 use std::collections::{HashMap, HashSet};
 
 /// Iterations at the end, and as many at the beginning, whose values are compared.

@@ -8,13 +8,9 @@ use crate::facts::{StepFacts, UsedValue, read};
 use crate::native::recorded::NativeRecorded;
 use crate::native::{digests, named_values, returns, standing};
 use crate::statements::Statements;
-use idd_trace::TraceError;
-use idd_trace::detail::Detail;
-use idd_trace::instrument::instruction::{Op, OperandValue, ValueId};
-use idd_trace::native::detail;
-use idd_trace::native::machine::{NativeFrame, NativeMachine, Watch};
-use idd_trace::native::play::NativePlayer;
-use idd_trace::step::Step;
+use idd_trace::instrument::{Op, OperandValue, ValueId};
+use idd_trace::native::{NativeFrame, NativeMachine, NativePlayer, Watch, detail};
+use idd_trace::{Detail, Step, TraceError};
 
 /// The facts about a line; `None` if there is no such step.
 ///

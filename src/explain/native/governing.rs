@@ -7,10 +7,8 @@ use std::collections::{BTreeSet, HashSet};
 use std::sync::Arc;
 
 use crate::native::recorded::NativeRecorded;
-use idd_trace::TraceError;
-use idd_trace::flow::BlockId;
-use idd_trace::native::shape::FunctionShape;
-use idd_trace::place::Place;
+use idd_trace::native::FunctionShape;
+use idd_trace::{BlockId, Place, TraceError};
 
 /// Statements that ran: functions by their number among those met, and statements by theirs.
 type ExecutedStatements = HashSet<(u32, u32)>;

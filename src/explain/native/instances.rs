@@ -4,9 +4,7 @@ use std::collections::HashMap;
 
 use crate::link::Instance;
 use crate::native::recorded::NativeRecorded;
-use idd_trace::TraceError;
-use idd_trace::place::Place;
-use idd_trace::step::Step;
+use idd_trace::{Place, Step, TraceError};
 
 /// The instances that some steps are, and the places of their statements; a step that did not run has none.
 ///

@@ -4,9 +4,8 @@
 //! is recorded.
 
 use crate::native::recorded::NativeRecorded;
-use idd_trace::TraceError;
-use idd_trace::native::machine::{NativeMachine, Watch};
-use idd_trace::step::Step;
+use idd_trace::native::{NativeMachine, Watch};
+use idd_trace::{Step, TraceError};
 
 /// Steps that are played for what they read.
 const MAX_STEPS: u32 = 100_000;

@@ -9,12 +9,10 @@ use std::sync::Arc;
 use crate::native::later::later;
 use crate::native::naming::{self, MemoryPart, NamedPart};
 use crate::native::recorded::NativeRecorded;
-use idd_trace::TraceError;
-use idd_trace::detail::{Access, Detail, MAX_CONTENT, NamedAddress};
-use idd_trace::native::object::View;
-use idd_trace::native::value;
+use idd_trace::detail::MAX_CONTENT;
 use idd_trace::native::visit::before_step;
-use idd_trace::step::Step;
+use idd_trace::native::{View, value};
+use idd_trace::{Access, Detail, NamedAddress, Step, TraceError};
 
 /// How a detail begins the name of a variable of the compiler.
 const TEMPORARY: &str = "temporary of ";

@@ -12,15 +12,10 @@ use crate::align::way::AccessPath;
 use crate::native::library;
 use crate::native::naming::layout::{TypeLayout, TypeLayouts};
 use crate::native::recorded::NativeRecorded;
-use idd_trace::TraceError;
-use idd_trace::instrument::debug::{Debug, SourceType};
-use idd_trace::instrument::instruction::{MetadataId, OperandValue};
-use idd_trace::native::frame::NativeFrame;
-use idd_trace::native::machine::NativeMachine;
-use idd_trace::native::object::{VariablePlace, View};
-use idd_trace::native::value;
+use idd_trace::instrument::{Debug, MetadataId, OperandValue, SourceType};
 use idd_trace::native::visit::before_step;
-use idd_trace::step::Step;
+use idd_trace::native::{NativeFrame, NativeMachine, VariablePlace, View, value};
+use idd_trace::{Step, TraceError};
 
 mod layout;
 

@@ -14,12 +14,10 @@ use crate::native::naming;
 use crate::native::recorded::NativeRecorded;
 use crate::native::roots::Missing;
 use crate::native::standing::standing;
-use idd_trace::TraceError;
-use idd_trace::native::machine::{NativeCall, NativeMachine, UsedThing, Watch};
 use idd_trace::native::model::Input;
 use idd_trace::native::visit::at_step;
-use idd_trace::place::Place;
-use idd_trace::step::Step;
+use idd_trace::native::{NativeCall, NativeMachine, UsedThing, Watch};
+use idd_trace::{Place, Step, TraceError};
 
 /// Faulty variables that are told of where nothing leads to them.
 const MAX_USED: usize = 3;

@@ -1,7 +1,7 @@
 //! A recorded run, and what is known of it.
 
-use idd_trace::native::play::NativePlayer;
-use idd_trace::run::Run;
+use idd_trace::Run;
+use idd_trace::native::NativePlayer;
 
 /// A run with what was taken down of it.
 pub struct NativeRecorded {

@@ -19,12 +19,10 @@ use crate::native::recorded::NativeRecorded;
 use crate::native::standing::{giver, standing};
 use crate::native::{facts, returns};
 use crate::statements::Statements;
-use idd_trace::TraceError;
-use idd_trace::detail::{Access, Detail, UsedThing};
 use idd_trace::native::detail::detail;
-use idd_trace::native::machine::{NativeMachine, Watch};
 use idd_trace::native::visit::at_step;
-use idd_trace::step::Step;
+use idd_trace::native::{NativeMachine, Watch};
+use idd_trace::{Access, Detail, Step, TraceError, UsedThing};
 
 /// Links that are looked for.
 const MAX_LINKS: usize = 12;

@@ -11,11 +11,9 @@ use crate::align::Alignment;
 use crate::native::align::objects::RunSide;
 use crate::native::recorded::NativeRecorded;
 use crate::native::value_texts;
-use idd_trace::TraceError;
-use idd_trace::native::machine::{NativeMachine, UsedThing, Watch};
-use idd_trace::native::shape::FunctionShape;
 use idd_trace::native::visit::at_step;
-use idd_trace::step::Step;
+use idd_trace::native::{FunctionShape, NativeMachine, UsedThing, Watch};
+use idd_trace::{Step, TraceError};
 
 /// Calls in calls are looked at so deep, and so many of them.
 const MAX_FOUND: usize = 64;

@@ -16,9 +16,8 @@ use crate::native::causality::{Causality, CausalityError, Forks};
 use crate::native::standing::standing;
 use crate::native::through::{Through, through};
 use idd_trace::native::uses::dependences;
-use idd_trace::place::Place;
 use idd_trace::slice::{self, Kinds};
-use idd_trace::step::Step;
+use idd_trace::{Place, Step};
 
 /// Sets of a chain that the change may lead to.
 const MAX_GOALS: usize = 6;

@@ -6,13 +6,10 @@ use crate::facts::{DecisionOutcome, Successor, way};
 use crate::link::Instance;
 use crate::native::align::done;
 use crate::native::recorded::NativeRecorded;
-use idd_trace::TraceError;
-use idd_trace::instrument::instruction::Op;
-use idd_trace::native::machine::{NativeMachine, Watch};
+use idd_trace::instrument::Op;
 use idd_trace::native::visit::at_step;
-use idd_trace::place::Place;
-use idd_trace::run::Run;
-use idd_trace::step::Step;
+use idd_trace::native::{NativeMachine, Watch};
+use idd_trace::{Place, Run, Step, TraceError};
 
 /// Where a step stands.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

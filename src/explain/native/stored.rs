@@ -10,8 +10,7 @@ use crate::native::causality::{Causality, ForkOrder, ForkRun, Forks};
 use crate::native::recorded::NativeRecorded;
 use crate::native::story::{ToldExtent, tell};
 use idd_trace::native::stored::{player, records};
-use idd_trace::run::Run;
-use idd_trace::step::Step;
+use idd_trace::{Run, Step};
 
 /// Forks that do what the failing run did, whatever is overwritten.
 pub(crate) struct Same {

@@ -19,8 +19,7 @@ use crate::native::recorded::NativeRecorded;
 use crate::native::standing::{Standing, giver, standing};
 use crate::native::variable::{name_member, values, variable};
 use crate::native::{texts, unwritten};
-use idd_trace::TraceError;
-use idd_trace::step::Step;
+use idd_trace::{Step, TraceError};
 
 /// Says which instance of its statement each link is, and the steps of some standings.
 ///

@@ -7,8 +7,8 @@ use std::collections::HashMap;
 use crate::chain::Definition;
 use crate::link::PairedText;
 use crate::native::causality::FaultyState;
+use idd_trace::Step;
 use idd_trace::native::value;
-use idd_trace::step::Step;
 
 /// Characters of one text that are told.
 const MAX_LENGTH: usize = 160;

@@ -2,13 +2,11 @@
 
 use std::collections::HashMap;
 
-use idd_trace::TraceError;
 use idd_trace::native::frame::narrow;
-use idd_trace::native::machine::{NativeCall, NativeMachine, Watch};
 use idd_trace::native::model::Input;
-use idd_trace::native::play::NativePlayer;
 use idd_trace::native::target::written_to;
-use idd_trace::step::Step;
+use idd_trace::native::{NativeCall, NativeMachine, NativePlayer, Watch};
+use idd_trace::{Step, TraceError};
 
 /// The longest path that is read.
 const MAX_PATH: u64 = 4096;

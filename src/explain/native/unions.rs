@@ -4,14 +4,11 @@
 //! number or a pointer, if no other member has that type.
 
 use crate::native::recorded::NativeRecorded;
-use idd_trace::TraceError;
-use idd_trace::instrument::debug::{Compound, Debug, SourceType};
-use idd_trace::instrument::instruction::{Op, OperandValue};
 use idd_trace::instrument::types::Type;
-use idd_trace::native::machine::{NativeFrame, NativeMachine, RecordAction, Watch};
-use idd_trace::native::value;
+use idd_trace::instrument::{Compound, Debug, Op, OperandValue, SourceType};
 use idd_trace::native::visit::at_step;
-use idd_trace::step::Step;
+use idd_trace::native::{NativeFrame, NativeMachine, RecordAction, Watch, value};
+use idd_trace::{Step, TraceError};
 
 /// The members of a union that are numbers or pointers.
 #[derive(Debug, Clone, PartialEq, Eq)]

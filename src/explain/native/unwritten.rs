@@ -2,13 +2,10 @@
 
 use crate::native::naming;
 use crate::native::recorded::NativeRecorded;
-use idd_trace::TraceError;
-use idd_trace::instrument::instruction::Op;
-use idd_trace::instrument::operator::BinaryOp;
-use idd_trace::native::machine::{NativeFrame, NativeMachine, UsedThing, Watch};
-use idd_trace::native::object::View;
+use idd_trace::instrument::{BinaryOp, Op};
 use idd_trace::native::visit::at_step;
-use idd_trace::step::Step;
+use idd_trace::native::{NativeFrame, NativeMachine, UsedThing, View, Watch};
+use idd_trace::{Step, TraceError};
 
 /// The name of the first number or pointer that a step reads though none of its bytes was ever written.
 ///

@@ -5,10 +5,9 @@
 
 use crate::native::align::objects::RunSide;
 use crate::native::naming;
-use idd_trace::instrument::debug::{Compound, Debug, SourceType};
-use idd_trace::instrument::instruction::MetadataId;
+use idd_trace::instrument::{Compound, Debug, MetadataId, SourceType};
 use idd_trace::native::heap::HeapBlock;
-use idd_trace::native::value::{self, ValueContent, VariablePart};
+use idd_trace::native::{ValueContent, VariablePart, value};
 
 /// Members of a structure are told up to so many bytes of text.
 const MAX_MEMBERS: usize = 80;

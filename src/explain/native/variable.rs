@@ -7,9 +7,8 @@ use crate::native::instances::instances;
 use crate::native::recorded::NativeRecorded;
 use crate::native::standing::{giver, looked, standing};
 use crate::native::{naming, unions};
-use idd_base::plural::{count, ordinal};
-use idd_trace::TraceError;
-use idd_trace::step::Step;
+use idd_base::{count, ordinal};
+use idd_trace::{Step, TraceError};
 
 /// What a variable is called where its link stands; what the entry of a function gives is a parameter of that, and
 /// stands at the call.

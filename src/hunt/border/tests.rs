@@ -1,12 +1,9 @@
 use super::*;
 use crate::drive::{Engine, drive};
-use crate::event::Phase;
 use crate::finding::{CleanRun, Conclusion, Finding};
-use crate::history::History;
 use crate::testing::{Files, MemoryTrees, Oracle};
-use crate::{EngineState, HuntWishes, testing};
-use idd_base::outcome::Reason;
-use idd_base::revision::Revision;
+use crate::{EngineState, History, HuntWishes, Phase, testing};
+use idd_base::{Reason, Revision};
 use std::collections::HashSet;
 
 /// The number of lines that a test needs in the stories of a large repair; it needs all of them.

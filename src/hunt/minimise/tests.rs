@@ -1,12 +1,9 @@
 use super::*;
 use crate::drive::{Engine, drive};
 use crate::finding::Finding;
-use crate::history::History;
 use crate::testing::{Files, MemoryTrees, Oracle};
-use crate::{EngineState, HuntWishes, testing};
-use idd_base::goal::HuntStage;
-use idd_base::outcome::Reason;
-use idd_base::revision::Revision;
+use crate::{EngineState, History, HuntWishes, testing};
+use idd_base::{HuntStage, Reason, Revision};
 use idd_change::Level;
 use idd_change::trees::Trees;
 use proptest::prelude::*;

@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 use crate::html::history::{LinkTargets, outcome, output_anchor};
 use crate::html::markup::Markup;
 use crate::story::{Story, UsedAnswer};
-use idd_base::plural::count;
+use idd_base::count;
 
 /// The maximum number of rows.
 const MAX_ROWS: usize = 50_000;

@@ -1,7 +1,7 @@
 //! The section "why it fails": the chain of faulty values, one step at a time.
 
+use crate::Terminal;
 use crate::chain::{EffectKind, ReportChain, ReportLink};
-use crate::escape::Terminal;
 use crate::html::markup::Markup;
 use crate::html::stepper::{self, Fold, ShownStep, StepContext, StepList};
 use crate::outline::outline;

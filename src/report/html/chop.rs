@@ -3,7 +3,7 @@
 use crate::chop::{Chop, ChopLine};
 use crate::html::markup::{Markup, ROWS};
 use crate::phrase::{code, codes, line, words};
-use idd_base::plural::count;
+use idd_base::count;
 
 /// Writes the section.
 pub fn write(chop: &Chop, page: &mut Markup) {

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use crate::Untrusted;
 use crate::html::markup::Markup;
 use crate::patch::{Patch, PatchLine, Sign};
-use idd_base::plural::count;
+use idd_base::count;
 
 /// The maximum number of lines of a patch; the others are counted.
 const MAX_LINES: usize = 6_000;

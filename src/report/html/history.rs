@@ -5,15 +5,12 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
-use crate::escape::Terminal;
 use crate::html::chart::SIGN;
 use crate::html::markup::Markup;
 use crate::phrase::{code, line, words};
 use crate::story::{RevisionVerdict, Story, TestedStory, UsedAnswer};
-use crate::{Report, Status, Untrusted};
-use idd_base::outcome::Outcome;
-use idd_base::plural::count;
-use idd_base::revision::CommitId;
+use crate::{Report, Status, Terminal, Untrusted};
+use idd_base::{CommitId, Outcome, count};
 
 /// Pixels between nodes of the graph.
 const STEP: usize = 54;

@@ -1,14 +1,13 @@
 //! The section "what has to hold for the failure": the statements of an abstract slice with the invariants between them,
 //! one statement at a time.
 
-use crate::Untrusted;
-use crate::escape::Terminal;
 use crate::html::markup::Markup;
 use crate::html::stepper::{self, Fold, ShownStep, StepContext, StepList};
 use crate::invariants::{InvariantStatement, Invariants, Skipped};
-use crate::phrase::{Inline, code, line, place, words};
+use crate::phrase::{code, line, place, words};
 use crate::story::FilePart;
-use idd_base::plural::count;
+use crate::{Inline, Terminal, Untrusted};
+use idd_base::count;
 
 const LIST: StepList = StepList {
     attributes: &[("class", "stepper"), ("data-items", ".step")],

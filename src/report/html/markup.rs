@@ -5,8 +5,7 @@
 
 use std::fmt::{self, Write as _};
 
-use crate::escape::{Untrusted, Xml};
-use crate::phrase::{self, Inline};
+use crate::{Inline, Untrusted, Xml, phrase};
 
 /// The only way of text into a page: control characters become visible, characters with a meaning in HTML become
 /// entities.

@@ -22,19 +22,20 @@ use std::io::{self, Write};
 
 use sha2::{Digest, Sha256};
 
-use crate::escape::Terminal;
-use crate::explanation::{Explained, Explanation, chain_of};
+use crate::explanation::chain_of;
 use crate::forge::Forge;
 use crate::html::history::LinkTargets;
 use crate::html::markup::Markup;
 use crate::html::stepper::StepContext;
 use crate::patch::Patch;
-use crate::phrase::{Inline, code, line, words};
+use crate::phrase::{code, line, words};
 use crate::story::Story;
 use crate::views::{ChangeView, views};
-use crate::{ClaimEvidence, Commit, PortRung, Report, ReportedFix, Suite, Untrusted, base64, summary};
-use idd_base::plural::count;
-use idd_base::revision::CommitId;
+use crate::{
+    ClaimEvidence, Commit, Explained, Explanation, Inline, PortRung, Report, ReportedFix, Suite, Terminal, Untrusted,
+    base64, summary,
+};
+use idd_base::{CommitId, count};
 
 const STYLE: &str = include_str!("style.css");
 
@@ -378,7 +379,7 @@ mod tests {
     use crate::lineage::{Edge, LineageNode};
     use crate::samples;
     use crate::story::{FilePart, ProbeRun, ReductionStory, RevisionVerdict, TestedStory, UsedAnswer};
-    use idd_base::outcome::{Outcome, Reason};
+    use idd_base::{Outcome, Reason};
 
     const EVIL: &str =
         "</script></style><script>a()</script><img src=x onerror=a()> \" ' & \u{2028}\u{2029}\u{202e}\x1b[2J";

@@ -2,12 +2,11 @@
 
 use std::collections::BTreeSet;
 
-use crate::Untrusted;
 use crate::html::markup::{Markup, MarkupAttributes};
 use crate::html::{diff, source};
 use crate::patch::Patch;
-use crate::phrase::Inline;
 use crate::story::FilePart;
+use crate::{Inline, Untrusted};
 
 /// A step.
 #[derive(Debug)]

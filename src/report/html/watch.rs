@@ -2,14 +2,13 @@
 
 use std::io::{self, Write};
 
-use crate::commit::Started;
 use crate::course::HuntCourse;
 use crate::html::history::LinkTargets;
 use crate::html::markup::Markup;
 use crate::html::{STYLE, Section, hash, history};
 use crate::phrase::words;
 use crate::story::Story;
-use crate::{Report, Untrusted, html};
+use crate::{Report, Started, Untrusted, html};
 
 /// The time after which a browser loads the page again, in seconds.
 const REFRESH: &str = "2";

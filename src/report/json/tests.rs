@@ -2,7 +2,7 @@ use serde_json::Value;
 
 use super::*;
 use crate::{ReportedScope, Status, Suite, samples};
-use idd_base::outcome::Outcome;
+use idd_base::Outcome;
 
 fn json(report: &Report) -> Value {
     let mut out = Vec::new();

@@ -8,9 +8,7 @@ use crate::style::TextRole;
 use crate::text::{TextLook, patch, rows};
 use crate::views::views;
 use crate::{Commit, Report, ReportedFix, Status, Suite, Untrusted, places, summary, text};
-use idd_base::outcome::Outcome;
-use idd_base::plural::count;
-use idd_base::revision::CommitId;
+use idd_base::{CommitId, Outcome, count};
 use std::collections::BTreeSet;
 use std::io::{self, Write};
 

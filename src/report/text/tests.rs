@@ -1,7 +1,7 @@
 use super::*;
 use crate::explanation::Explanation;
 use crate::samples;
-use idd_base::outcome::Outcome;
+use idd_base::Outcome;
 
 const FULL: TextLook =
     TextLook { style: Style::PLAIN, is_raw: false, detail: DetailLevel::Full, columns: None, is_older: false };

@@ -1,19 +1,16 @@
 //! The first wrong value of a failing run: where its backward slice begins.
 
-use crate::failure::Failure;
+use crate::Failure;
 use crate::recorded::{self, ProcessChoice, failed};
 use crate::slice::criterion::BY_SIGNAL;
-use idd_base::outcome::Ending;
-use idd_report::Status;
-use idd_report::escape::{Terminal, Untrusted};
+use idd_base::Ending;
+use idd_report::{Status, Terminal, Untrusted};
 use idd_trace::container::is_stopped;
-use idd_trace::dependence::Dependences;
-use idd_trace::execution::Execution;
 use idd_trace::output::{Escape, OutputByte, OutputStream, Outputs, WrittenOutput};
 use idd_trace::slice::{self, Kinds, UsedPart};
-use idd_trace::step::{Step, Steps};
+use idd_trace::{Dependences, Execution, Step, Steps};
 use idd_world::files;
-use idd_world::repo::locate::Location;
+use idd_world::repo::Location;
 use std::ffi::OsStr;
 use std::path::Path;
 

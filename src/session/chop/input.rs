@@ -1,18 +1,15 @@
 //! The inputs of a run that count, and the files among them that can be reduced.
 
-use crate::context::Context;
 use crate::explain::change::LinesByPath;
-use crate::failure::Failure;
-use crate::hold;
 use crate::order::TestCommand;
 use crate::recorded::failed;
 use crate::slice::criterion::is_named;
 use crate::sources::RecordedSources;
-use idd_trace::execution::Execution;
+use crate::{Context, Failure, hold};
 use idd_trace::input::{InputEntry, InputSource};
-use idd_trace::step::Step;
+use idd_trace::{Execution, Step};
 use idd_world::files;
-use idd_world::repo::locate::Location;
+use idd_world::repo::Location;
 use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStrExt;

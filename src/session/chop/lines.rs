@@ -1,17 +1,14 @@
 //! The lines of a chop: what ranks them, and their values.
 
+use crate::Failure;
 use crate::explain::change::LinesByPath;
-use crate::failure::Failure;
 use crate::recorded::failed;
 use crate::slice::SliceLine;
 use crate::sources::RecordedSources;
 use idd_report::chop::Size;
 use idd_report::{Untrusted, chop};
-use idd_trace::detail::{Access, Detail};
-use idd_trace::execution::Execution;
-use idd_trace::place::Place;
 use idd_trace::statements::Initial;
-use idd_trace::step::Step;
+use idd_trace::{Access, Detail, Execution, Place, Step};
 use std::cmp::Reverse;
 use std::collections::{BTreeSet, HashMap};
 

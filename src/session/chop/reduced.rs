@@ -1,20 +1,13 @@
 //! The failing run on a smaller input.
 
 use crate::chop::subject::RecordedSubject;
-use crate::context::Context;
-use crate::failure::Failure;
-use crate::interrupt::Interrupt;
 use crate::order::{EffortOrder, RecordOrder, ReductionOrder, ShrinkOrder, TestOrder};
 use crate::shrink::inputs::Input;
 use crate::shrink::{ProgramVersion, Shrunk, ShrunkFile, inputs, places};
-use crate::talk::Talk;
-use crate::{certificate, shrink};
-use idd_base::plural::count;
-use idd_base::revision::TreeId;
-use idd_report::escape::{Terminal, Untrusted};
-use idd_report::{Status, chop};
-use idd_world::repo::locate::Location;
-use idd_world::repo::store::TreeStore;
+use crate::{Context, Failure, Interrupt, Talk, certificate, shrink};
+use idd_base::{TreeId, count};
+use idd_report::{Status, Terminal, Untrusted, chop};
+use idd_world::repo::{Location, TreeStore};
 use std::ffi::OsString;
 use std::sync::Arc;
 

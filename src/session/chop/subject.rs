@@ -1,17 +1,13 @@
 //! The versions that a chop is about.
 
-use crate::context::Context;
 use crate::explain::change::LinesByPath;
 use crate::explain::model::Pair;
 use crate::explain::{change, pair};
-use crate::failure::Failure;
 use crate::hold::FileHolder;
 use crate::order::{ChopOrder, ExplainOrder, RecordOrder};
-use crate::saved;
-use crate::talk::Talk;
-use idd_base::revision::{CommitId, TreeId};
-use idd_world::repo::locate::Location;
-use idd_world::repo::{graph, private};
+use crate::{Context, Failure, Talk, saved};
+use idd_base::{CommitId, TreeId};
+use idd_world::repo::{Location, graph, private};
 
 /// What is recorded.
 #[derive(Debug, Clone)]

@@ -1,7 +1,7 @@
 //! Arguments of requests, checked.
 
+use crate::Failure;
 use crate::dap::recordings::complaint;
-use crate::failure::Failure;
 use serde_json::Value;
 
 /// A whole number from 0; `None` if there is none.

@@ -7,10 +7,9 @@ use crate::dap::search::{HitSearch, HitSubject, Hits};
 use crate::dap::stand::{Breakpoint, DapStand};
 use crate::dap::tape::WatchedVariable;
 use crate::dap::{arguments, tape};
-use crate::expression;
 use crate::expression::condition::Condition;
-use crate::failure::Failure;
-use idd_trace::place::Place;
+use crate::{Failure, expression};
+use idd_trace::Place;
 use serde_json::{Value, json};
 use std::mem;
 

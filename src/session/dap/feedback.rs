@@ -2,15 +2,15 @@
 //!
 //! The answers are those of [`answer_lines`](crate::debug::answer_lines), in the same file as those of the terminal.
 
+use crate::Failure;
 use crate::dap::recordings::{WalkBegin, complaint};
 use crate::debug::answer_lines::{WrittenAnswers, written};
 use crate::debug::expect::{Expectation, ExpectationCheck};
 use crate::debug::{DebugWalk, PersonReply, StepJudge, StepQuestion, WalkEnd, given, reason};
-use crate::failure::Failure;
 use idd_explain::facts::StepFacts;
 use idd_explain::feedback::Feedback;
 use idd_explain::feedback::recommend::RecommendationState;
-use idd_trace::step::Step;
+use idd_trace::Step;
 use idd_world::answers::Answers;
 use serde_json::{Value, json};
 

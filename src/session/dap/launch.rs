@@ -1,7 +1,7 @@
 //! What a client wants to open, or to record first.
 
+use crate::Failure;
 use crate::dap::recordings::complaint;
-use crate::failure::Failure;
 use crate::order::{Holding, RecordOrder, TestCommand};
 use crate::recorded::ProcessChoice;
 use serde_json::Value;

@@ -4,8 +4,7 @@ use crate::dap::arguments;
 use crate::dap::recordings::{complaint, of_trace};
 use crate::dap::stand::DapStand;
 use crate::dap::tape::ShownVariable;
-use crate::expression;
-use crate::failure::Failure;
+use crate::{Failure, expression};
 use idd_trace::native::parts::VariableDivision;
 use serde_json::{Value, json};
 

@@ -1,18 +1,15 @@
 //! The stored recordings of a worktree, for a debugger.
 
-use crate::context::Context;
 use crate::dap::recordings::{Opened, RecordedFile, Recordings, WalkBegin, complaint};
 use crate::debug::{DebugOrder, DebugWalk, answer_lines, begin};
-use crate::failure::Failure;
 use crate::order::RecordOrder;
 use crate::recorded::ProcessChoice;
 use crate::slice::criterion::Criterion;
 use crate::sources::RecordedSources;
-use crate::talk::Talk;
-use crate::{record, recorded};
+use crate::{Context, Failure, Talk, record, recorded};
 use idd_world::answers::Answers;
 use idd_world::files;
-use idd_world::repo::locate::Location;
+use idd_world::repo::Location;
 
 /// The recordings of a worktree.
 pub struct StoredRecordings<'s> {

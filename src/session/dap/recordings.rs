@@ -1,12 +1,10 @@
 //! What a debugger needs of recordings: opening, making, and judging them.
 
-use crate::debug;
 use crate::debug::expect::Expectation;
-use crate::failure::Failure;
 use crate::order::RecordOrder;
 use crate::recorded::{ProcessChoice, ProcessRun, failed};
-use crate::talk::Talk;
-use idd_report::escape::Untrusted;
+use crate::{Failure, Talk, debug};
+use idd_report::Untrusted;
 use idd_trace::TraceError;
 use idd_world::answers::Answers;
 

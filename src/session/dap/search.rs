@@ -3,10 +3,9 @@
 use crate::dap::count::HitCount;
 use crate::dap::tape::{Tape, WatchedVariable};
 use crate::expression::condition::Condition;
-use idd_trace::TraceError;
-use idd_trace::step::Step;
-use idd_trace::walk::{TimeDirection, next_hit};
+use idd_trace::walk::next_hit;
 use idd_trace::writes::N_STEPS;
+use idd_trace::{Step, TimeDirection, TraceError};
 use std::ops::Range;
 
 /// Sections of a run at the most.

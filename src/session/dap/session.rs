@@ -6,11 +6,10 @@ use crate::dap::progress::{SearchProgress, Tell};
 use crate::dap::recordings::{Recordings, WalkBegin, complaint};
 use crate::dap::stand::{DapEvent, DapStand, signal};
 use crate::dap::{arguments, feedback, launch};
-use crate::failure::Failure;
 use crate::recorded::ProcessChoice;
-use crate::talk::Talk;
-use idd_report::escape::Terminal;
-use idd_trace::walk::{Stride, TimeDirection};
+use crate::{Failure, Talk};
+use idd_report::Terminal;
+use idd_trace::{Stride, TimeDirection};
 use serde_json::{Value, json};
 use std::mem;
 

@@ -1,16 +1,14 @@
 //! Where a debugger stands in a run, and how it moves.
 
+use crate::Failure;
 use crate::dap::arguments;
 use crate::dap::lists::VariableWithParts;
 use crate::dap::recordings::{Opened, RecordedFile, complaint, of_trace};
 use crate::dap::search::{Hits, SearchEnding, SearchWaiter};
 use crate::dap::tape::{StackLevel, Tape};
-use crate::failure::Failure;
 use crate::slice::criterion::BY_SIGNAL;
 use idd_report::Status;
-use idd_trace::place::Place;
-use idd_trace::step::Step;
-use idd_trace::walk::{Stride, TimeDirection};
+use idd_trace::{Place, Step, Stride, TimeDirection};
 use serde_json::{Value, json};
 use std::path::Path;
 

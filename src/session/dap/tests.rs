@@ -1,15 +1,13 @@
 use crate::dap::recordings::{Opened, Recordings, WalkBegin, complaint, of_trace};
 use crate::dap::session::DapSession;
 use crate::dap::wire;
-use crate::debug;
-use crate::failure::Failure;
 use crate::order::RecordOrder;
 use crate::recorded::{ProcessChoice, ProcessRun};
-use crate::talk::Talk;
+use crate::{Failure, Talk, debug};
 use idd_explain::native::recorded::NativeRecorded;
+use idd_trace::Step;
 use idd_trace::native::stored::player;
 use idd_trace::run::Run as Outline;
-use idd_trace::step::Step;
 use idd_world::answers::Answers;
 use serde_json::{Value, json};
 use std::cell::Cell;

@@ -1,10 +1,10 @@
 //! Answers as lines of text: what a person types, what a file of answers has, and what an editor adds to it.
 
+use crate::Failure;
 use crate::debug::reply::{items, reply};
 use crate::debug::{PersonReply, StepJudge, StepQuestion};
-use crate::failure::Failure;
 use idd_explain::feedback::Feedback;
-use idd_report::escape::{Terminal, Untrusted};
+use idd_report::{Terminal, Untrusted};
 use idd_world::answers::{Answers, AnswersError};
 use std::path::Path;
 

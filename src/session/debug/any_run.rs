@@ -8,15 +8,10 @@ use idd_explain::facts::StepFacts;
 use idd_explain::java::object_names::JavaNames;
 use idd_explain::statements::Statements;
 use idd_explain::{java, native};
-use idd_trace::TraceError;
-use idd_trace::dependence::Dependences;
-use idd_trace::execution::Execution;
 use idd_trace::java::outline;
 use idd_trace::native::run::RunReader;
 use idd_trace::native::search;
-use idd_trace::run::Run;
-use idd_trace::step::Step;
-use idd_trace::walk::{SearchOutcome, TimeDirection};
+use idd_trace::{Dependences, Execution, Run, SearchOutcome, Step, TimeDirection, TraceError};
 use std::sync::Arc;
 
 /// A run with what was taken down of it.

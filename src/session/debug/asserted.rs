@@ -3,13 +3,13 @@
 //! An assertion that fails is the first answer, if one value that its line uses is named in it. What an assertion that held
 //! depends on is less suspicious. Assertions are found in the text: `assert(...)` in one line.
 
+use crate::Failure;
 use crate::debug::DebugWalk;
 use crate::debug::expect::Expectation;
-use crate::failure::Failure;
 use crate::sources::RecordedSources;
 use idd_explain::feedback::table::StepTable;
 use idd_explain::statements::Statements;
-use idd_trace::step::Step;
+use idd_trace::Step;
 use std::collections::HashMap;
 
 /// Of the lines with assertions that ran, so many of the last steps count.

@@ -1,28 +1,24 @@
 //! Where a walk begins: a recording is opened, or two versions are built and run.
 
-use crate::context::Context;
 use crate::debug::any_run::Walked;
 use crate::debug::grounds::{Building, FailingStep};
 use crate::debug::{DebugOrder, DebugWalk, any_run, asserted, passing, recent};
 use crate::explain::change::LinesByPath;
 use crate::explain::recorded_pair::{PairedRuns, with_both};
-use crate::failure::Failure;
 use crate::order::ExplainOrder;
 use crate::recorded::{self, failed};
 use crate::slice::SliceDirection;
 use crate::slice::criterion::{Criterion, CriterionSteps, is_in_line, of_line};
 use crate::sources::RecordedSources;
-use crate::talk::Talk;
-use idd_base::revision::TreeId;
+use crate::{Context, Failure, Talk};
+use idd_base::TreeId;
 use idd_explain::feedback::table::StepTable;
 use idd_explain::statements::Statements;
 use idd_hunt::test_paths::is_test_path;
-use idd_trace::execution::Execution;
-use idd_trace::place::Place;
 use idd_trace::run::Run as Outline;
-use idd_trace::step::Step;
+use idd_trace::{Execution, Place, Step};
 use idd_world::record::store;
-use idd_world::repo::locate::Location;
+use idd_world::repo::Location;
 use std::collections::{HashMap, HashSet};
 use std::path::PathBuf;
 use std::sync::Arc;

@@ -2,10 +2,7 @@
 
 use idd_explain::feedback::table::StepTable;
 use idd_explain::statements::Statements;
-use idd_trace::place::Place;
-use idd_trace::run::Run;
-use idd_trace::step::Step;
-use idd_trace::walk::TimeDirection;
+use idd_trace::{Place, Run, Step, TimeDirection};
 use std::cell::RefCell;
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;

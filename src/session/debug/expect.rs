@@ -1,14 +1,14 @@
 //! What the person expects of values at a line. The first step before which it does not hold is an answer.
 
+use crate::Failure;
 use crate::debug::{DebugWalk, given};
 use crate::expression::condition::Condition;
-use crate::failure::Failure;
 use crate::recorded::failed;
 use crate::slice::criterion::is_in_line;
 use idd_explain::facts::StepFacts;
 use idd_explain::feedback::Feedback;
-use idd_report::escape::{Terminal, Untrusted};
-use idd_trace::step::Step;
+use idd_report::{Terminal, Untrusted};
+use idd_trace::Step;
 use serde_json::{Value, json};
 
 /// An expectation is examined before the first so many steps of its line.
@@ -152,7 +152,7 @@ impl DebugWalk {
     }
 
     fn check(&mut self, expectation: &Expectation) -> Result<ExpectationCheck, Failure> {
-        let is_here = |place: &idd_trace::place::Place| is_in_line(place, (&expectation.file, expectation.line));
+        let is_here = |place: &idd_trace::Place| is_in_line(place, (&expectation.file, expectation.line));
         let places: Vec<bool> =
             self.statements.places.iter().map(|place| place.as_ref().is_some_and(is_here)).collect();
         let here = (1..=self.failure.0).map(Step).filter(|step| {

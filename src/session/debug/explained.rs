@@ -1,18 +1,16 @@
 //! The end of a walk as an explanation, which is kept for the reports of the hunt that found the same version.
 
 use crate::debug::{Bug, DebugWalk};
-use crate::failure::Failure;
 use crate::recorded::ProcessChoice;
-use crate::talk::Talk;
-use crate::{explain, kept, recorded};
+use crate::{Failure, Talk, explain, kept, recorded};
 use idd_explain::facts::{StepFacts, UsedValue};
 use idd_explain::feedback::{Feedback, JudgedStep};
 use idd_report::certificate::proven;
-use idd_report::explanation::{self, Explanation};
 use idd_report::walk::StepFault;
-use idd_trace::step::Step;
+use idd_report::{Explanation, explanation};
+use idd_trace::Step;
 use idd_world::files;
-use idd_world::repo::locate::Location;
+use idd_world::repo::Location;
 use std::ffi::OsString;
 use std::io;
 use std::path::Path;

@@ -3,17 +3,15 @@
 //! The graph takes a pass over the whole run, longer than any other part of the start. So it is built in a thread of its own
 //! while the person reads the first question.
 
-use crate::failure::Failure;
+use crate::Failure;
 use crate::recorded::failed;
 use idd_explain::feedback::gap::Gap;
 use idd_explain::feedback::recommend::{Recommendation, recommend};
 use idd_explain::feedback::suspects::{Suspects, Weights};
 use idd_explain::feedback::table::StepTable;
 use idd_explain::feedback::{JudgedStep, gap};
-use idd_trace::dependence::Dependences;
 use idd_trace::slice::Kinds;
-use idd_trace::step::{Step, Steps};
-use idd_trace::{TraceError, slice};
+use idd_trace::{Dependences, Step, Steps, TraceError, slice};
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::thread::JoinHandle;

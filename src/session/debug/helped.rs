@@ -1,13 +1,13 @@
 //! What a passing run says of the steps of the failing one: where it first differs, and which values are the same.
 
+use crate::Failure;
 use crate::debug::{DebugWalk, given, judged};
-use crate::failure::Failure;
 use crate::recorded::failed;
 use idd_explain::comparison::{Comparison, DifferingStep};
 use idd_explain::facts::UsedValue;
 use idd_explain::feedback::recommend::{Recommendation, RecommendationState};
 use idd_explain::feedback::{Feedback, control};
-use idd_trace::step::Step;
+use idd_trace::Step;
 use std::collections::{BTreeSet, HashSet};
 use std::time::{Duration, Instant};
 

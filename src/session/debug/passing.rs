@@ -3,19 +3,17 @@
 //! Values that are the same in corresponding steps are presumed to be right, and lines that ran only in the failing run are
 //! more suspicious.
 
+use crate::Failure;
 use crate::debug::any_run::Walked;
 use crate::explain::finding::rename;
 use crate::explain::java::taken;
-use crate::failure::Failure;
 use crate::recorded::{self, ProcessChoice, failed};
-use idd_base::outcome::Ending;
+use idd_base::Ending;
 use idd_explain::align::Alignment;
 use idd_explain::comparison::{self, Comparison, DifferingStep};
 use idd_explain::java::object_names::JavaNames;
-use idd_trace::TraceError;
-use idd_trace::run::Run;
-use idd_trace::step::{Step, Steps};
-use idd_world::repo::locate::Location;
+use idd_trace::{Run, Step, Steps, TraceError};
+use idd_world::repo::Location;
 use std::collections::HashSet;
 use std::sync::Arc;
 

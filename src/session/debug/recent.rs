@@ -3,8 +3,7 @@
 use crate::certificate;
 use crate::explain::change::{self, LinesByPath};
 use idd_world::record::store::Recording;
-use idd_world::repo::graph;
-use idd_world::repo::locate::Location;
+use idd_world::repo::{Location, graph};
 
 /// Commits that count as late, along the first parents.
 const N_COMMITS: usize = 10;

@@ -1,13 +1,10 @@
 //! Records the test whose run is walked over.
 
-use crate::context::Context;
-use crate::failure::Failure;
 use crate::order::RecordOrder;
-use crate::record;
-use crate::talk::Talk;
-use idd_base::outcome::Ending;
+use crate::{Context, Failure, Talk, record};
+use idd_base::Ending;
 use idd_world::record::store::Recording;
-use idd_world::repo::locate::Location;
+use idd_world::repo::Location;
 
 /// Records a test that fails; the result is the name of the recording, and its description.
 ///

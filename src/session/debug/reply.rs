@@ -4,9 +4,8 @@ use crate::debug::PersonReply;
 use crate::debug::seek::{Seek, SeekTarget};
 use idd_explain::facts::StepFacts;
 use idd_explain::feedback::Feedback;
-use idd_report::escape::{Terminal, Untrusted};
-use idd_trace::step::Step;
-use idd_trace::walk::TimeDirection;
+use idd_report::{Terminal, Untrusted};
+use idd_trace::{Step, TimeDirection};
 
 /// What can be answered.
 pub const HELP: &str = "\

@@ -1,13 +1,12 @@
 //! Goes to a step of the run that is not recommended: by its line, its function, the text of a value, or what it writes.
 
+use crate::Failure;
 use crate::debug::any_run::SearchTarget;
 use crate::debug::calls::{CallIndex, Siblings};
 use crate::debug::{DebugWalk, StepJudge};
-use crate::failure::Failure;
 use crate::recorded::failed;
 use idd_explain::feedback::table::StepTable;
-use idd_trace::step::Step;
-use idd_trace::walk::{SearchOutcome, TimeDirection};
+use idd_trace::{SearchOutcome, Step, TimeDirection};
 use std::time::Instant;
 
 /// What a person goes to.

@@ -7,12 +7,10 @@ use std::time::Duration;
 use std::{fs, thread};
 
 use idd_explain::align::Alignment;
-use idd_trace::container::Trace;
-use idd_trace::instrument::segment::SegmentGrain;
+use idd_trace::instrument::SegmentGrain;
+use idd_trace::native::NativePlayer;
 use idd_trace::native::assemble::assemble;
-use idd_trace::native::play::NativePlayer;
-use idd_trace::run::Run;
-use idd_trace::step::Step;
+use idd_trace::{Run, Step, Trace};
 use idd_world::process;
 use idd_world::record::build::BuildDirectory;
 use idd_world::record::control::{ForkTest, ParkControl, process_of};

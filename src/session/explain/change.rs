@@ -1,17 +1,14 @@
 //! The lines of the failing version that its change touches, and its sources.
 
-use crate::certificate;
 use crate::explain::expanded;
 use crate::explain::layout::{ranges, without_layout};
 use crate::explain::model::Pair;
 use crate::explain::source_text::code;
-use crate::failure::Failure;
-use idd_base::revision::TreeId;
+use crate::{Failure, certificate};
+use idd_base::TreeId;
 use idd_report::chain::{LoopPart, Was};
 use idd_report::patch;
-use idd_world::repo::locate::Location;
-use idd_world::repo::source;
-use idd_world::repo::store::TreeStore;
+use idd_world::repo::{Location, TreeStore, source};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 /// The ends of the names of files that C compilers read.

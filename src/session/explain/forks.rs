@@ -1,7 +1,6 @@
 //! Forks of the failing program: a tree of parked processes, and the socket that they call.
 
-use crate::failure::Failure;
-use crate::interrupt::Interrupt;
+use crate::{Failure, Interrupt};
 use idd_explain::failure::RunEnding;
 use idd_explain::native::causality::{ForkOrder, ForkRun, Forks};
 use idd_world::process::CommandWatch as _;

@@ -5,18 +5,16 @@ mod experiments;
 mod switching;
 mod trials;
 
+use crate::Failure;
 use crate::explain::finding::without_counterpart;
 use crate::explain::java::experiments::{Experiments, Laboratory};
 use crate::explain::model::{Desk, Explainer, Pair, interrupted};
 use crate::explain::plain::{StepPlace, of_link};
 use crate::explain::{change, words};
-use crate::failure::Failure;
 use crate::order::RecordOrder;
 use crate::record::instruments::{Instruments, RecordedRun, RecordingPlace, RecordingTools};
 use crate::record::{missed, observe, plain_build};
-use idd_base::outcome;
-use idd_base::plural::count;
-use idd_base::revision::TreeId;
+use idd_base::{Ending, TreeId, count};
 use idd_explain::align::Alignment;
 use idd_explain::align::statements::StatementNames;
 use idd_explain::failure::{self, RunEnding};
@@ -27,10 +25,9 @@ use idd_explain::java::{chain, comparable_run, story};
 use idd_explain::link::Link;
 use idd_report::chain::{ChainBeginning, Figures, ReportChain, VisibleFailure as Shown};
 use idd_report::{Status, Untrusted};
-use idd_trace::TraceError;
 use idd_trace::instrument::java::replace::Replacement;
-use idd_trace::java::player::JavaPlayer;
-use idd_trace::step::Step;
+use idd_trace::java::JavaPlayer;
+use idd_trace::{Step, TraceError};
 use idd_world::record::listen::TakenTrace as Process;
 use idd_world::record::store;
 use idd_world::run::sandbox::ProbeJob;
@@ -42,7 +39,7 @@ use std::time::Instant;
 pub(super) struct JavaSide {
     place: PathBuf,
     processes: Vec<Process>,
-    ending: outcome::Ending,
+    ending: Ending,
     /// What the test printed.
     output: String,
 }
@@ -57,7 +54,7 @@ impl JavaSide {
     }
 
     fn check_failing(&self) -> Result<(), Failure> {
-        if self.ending != outcome::Ending::Exit(0) {
+        if self.ending != Ending::Exit(0) {
             return Ok(());
         }
         let message = "while it is recorded, the test passes on the failing version, too";
@@ -157,7 +154,7 @@ impl Explainer<'_> {
             desk.talk.say("The test ran no Java program of this repository.");
             return Ok(None);
         }
-        if good.ending != outcome::Ending::Exit(0) {
+        if good.ending != Ending::Exit(0) {
             let said = missed::shown(missed::reported(&good.output));
             let said = if said.is_empty() { said } else { format!(": {said}") };
             let message = format!("the test does not pass on the reference, it ends with {}{said}", good.ending);
@@ -380,11 +377,7 @@ impl Explainer<'_> {
 const ENDS: [char; 3] = [';', '{', '}'];
 
 /// Whether a change touches the statement at a place.
-fn is_touched(
-    place: &idd_trace::place::Place,
-    sources: &mut change::TreeSources,
-    changed: &change::LinesByPath,
-) -> bool {
+fn is_touched(place: &idd_trace::Place, sources: &mut change::TreeSources, changed: &change::LinesByPath) -> bool {
     let line = sources.touched_until(&ENDS, &place.file, place.line, changed);
     changed.get(&sources.path(&place.file)).is_some_and(|lines| lines.contains(&line))
 }

@@ -1,13 +1,10 @@
 //! What an explanation works with, and what it comes to.
 
-use crate::context::Context;
 use crate::explain::change;
 use crate::explain::forks::ForkServer;
-use crate::failure::Failure;
-use crate::interrupt::Interrupt;
 use crate::order::ExplainOrder;
-use crate::talk::Talk;
-use idd_base::revision::{CommitId, TreeId};
+use crate::{Context, Failure, Interrupt, Talk};
+use idd_base::{CommitId, TreeId};
 use idd_explain::chain::FaultChain;
 use idd_explain::failure::RunEnding;
 use idd_explain::link::{Instance, Link};
@@ -15,13 +12,12 @@ use idd_explain::native::origin::DifferenceOrigin;
 use idd_explain::native::standing::Standing;
 use idd_report::{Status, chain};
 use idd_trace::container::{REPLACED, is_stopped};
-use idd_trace::native::play::NativePlayer;
+use idd_trace::native::NativePlayer;
 use idd_trace::native::target::OpenedFile;
-use idd_trace::place::Place;
-use idd_trace::step::Step;
+use idd_trace::{Place, Step};
 use idd_world::place::surroundings::Surroundings;
 use idd_world::record::objects::InstrumentedObjects;
-use idd_world::repo::locate::Location;
+use idd_world::repo::Location;
 use idd_world::run::sandbox::Sandbox;
 use std::path::Path;
 use std::time::Duration;

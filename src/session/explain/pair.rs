@@ -1,17 +1,13 @@
 //! Which two versions are explained, and by which test.
 
 use crate::explain::model::Pair;
-use crate::failure::Failure;
 use crate::kept::KeptHunt;
 use crate::order::{ExplainOrder, ExplainedSide};
-use crate::talk::Talk;
-use crate::{kept, saved};
-use idd_base::revision::TreeId;
+use crate::{Failure, Talk, kept, saved};
+use idd_base::TreeId;
 use idd_report::certificate::{ClaimRole, proven};
-use idd_report::escape::{Terminal, Untrusted};
-use idd_report::{Commit, Report};
-use idd_world::repo::locate::Location;
-use idd_world::repo::{Repository, graph, private};
+use idd_report::{Commit, Report, Terminal, Untrusted};
+use idd_world::repo::{Location, Repository, graph, private};
 use std::os::unix::ffi::OsStringExt;
 
 /// What the reference is called where it is a run of the failing version.

@@ -3,12 +3,12 @@
 use crate::explain::forks::{self, ForkServer};
 use crate::explain::model::{Explainer, ending_of, interrupted};
 use crate::explain::sides::{TargetProcess, is_same};
-use crate::failure::Failure;
-use crate::interrupt::Interrupt;
+use crate::{Failure, Interrupt};
 use idd_explain::failure::RunEnding;
-use idd_trace::container::{Trace, TracedProcess, is_stopped};
+use idd_trace::container::is_stopped;
+use idd_trace::native::NativePlayer;
 use idd_trace::native::assemble::assemble;
-use idd_trace::native::play::NativePlayer;
+use idd_trace::{Trace, TracedProcess};
 use idd_world::files;
 use idd_world::process::{CommandWatch, ProcessGroup};
 use idd_world::record::build::BuildDirectory;

@@ -10,8 +10,7 @@ use idd_report::chain::{
     EffectKind, InstanceChoice, Other, ReportChain, ReportLink, Set, Switched, VisibleFailure, WrittenText,
 };
 use idd_report::{Untrusted, chain};
-use idd_trace::place::Place;
-use idd_trace::step::Step;
+use idd_trace::{Place, Step};
 
 /// The chain of an explanation.
 pub fn chain(explanation: &Explanation, sources: &mut TreeSources, replaced: &ReferenceLines) -> ReportChain {

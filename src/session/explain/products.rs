@@ -5,9 +5,9 @@ use std::io;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use crate::Failure;
 use crate::explain::model::Explainer;
-use crate::failure::Failure;
-use idd_base::revision::TreeId;
+use idd_base::TreeId;
 use idd_world::files;
 use idd_world::process::CommandWords;
 use idd_world::record::build::BuildDirectory;

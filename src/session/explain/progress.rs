@@ -3,9 +3,9 @@
 use std::io;
 use std::time::{Duration, Instant};
 
+use crate::Talk;
 use crate::explain::forks::ForkServer;
-use crate::talk::Talk;
-use idd_base::plural::count;
+use idd_base::count;
 use idd_explain::chain::{AlignedPoint, CausalityTest, Definition, Executions, Goal};
 use idd_explain::native::causality::{Causality, CausalityError};
 

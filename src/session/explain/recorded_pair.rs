@@ -1,23 +1,20 @@
 //! Both runs of a pair as recordings, for whoever only looks at them.
 
-use crate::context::Context;
 use crate::debug::any_run::Walked;
 use crate::debug::passing::PassingRun;
 use crate::explain::finding::{no_difference, rename};
 use crate::explain::model::{Desk, Explainer, LONGER, Pair, ending_of};
 use crate::explain::{change, with_explainer};
-use crate::failure::Failure;
 use crate::order::ExplainOrder;
-use crate::talk::Talk;
-use idd_base::outcome;
+use crate::{Context, Failure, Talk};
+use idd_base::Ending;
 use idd_explain::align::Alignment;
 use idd_explain::java;
 use idd_explain::java::comparable_run::TakenRun;
 use idd_explain::native::recorded::NativeRecorded;
-use idd_trace::java::player::JavaPlayer;
-use idd_trace::run::Run;
-use idd_trace::step::Step;
-use idd_world::repo::locate::Location;
+use idd_trace::java::JavaPlayer;
+use idd_trace::{Run, Step};
+use idd_world::repo::Location;
 
 /// Both runs.
 pub struct PairedRuns {
@@ -67,7 +64,7 @@ impl Explainer<'_> {
         let longest = good.duration * LONGER.0 + LONGER.1;
         let limits = (self.order.max_trace, self.limit().min(longest));
         let bad = self.side("bad", pair.failing.0, limits, desk.sandbox)?;
-        if bad.ending == outcome::Ending::Exit(0) {
+        if bad.ending == Ending::Exit(0) {
             return Err(self.not_failing(&pair, desk));
         }
         let which = self.which(&bad, &good)?;

@@ -3,18 +3,15 @@
 use crate::criteria::FIRST_LIMIT;
 use crate::explain::model::{Explainer, interrupted};
 use crate::explain::products::Products;
-use crate::failure::Failure;
 use crate::order::{RecordOrder, TestCommand};
 use crate::record::missed;
 use crate::recorded::{failed, is_java};
-use crate::{order, record, sandboxes};
-use idd_base::outcome::{self, Observation};
-use idd_base::revision::TreeId;
-use idd_trace::TraceError;
-use idd_trace::container::TracedProcess;
+use crate::{Failure, order, record, sandboxes};
+use idd_base::{Ending, Observation, TreeId};
+use idd_trace::instrument::SegmentGrain;
 use idd_trace::instrument::java::sites::RecordedContent;
-use idd_trace::instrument::segment::SegmentGrain;
-use idd_trace::native::play::NativePlayer;
+use idd_trace::native::NativePlayer;
+use idd_trace::{TraceError, TracedProcess};
 use idd_world::files;
 use idd_world::record::build::BuildDirectory;
 use idd_world::record::listen::{KeptPart, TakenTrace, TraceListener};
@@ -37,7 +34,7 @@ pub(super) struct BuiltSide {
     pub(super) place: PathBuf,
     pub(super) units: Vec<UnitRange>,
     pub(super) taken: Vec<TakenTrace>,
-    pub(super) ending: outcome::Ending,
+    pub(super) ending: Ending,
     /// The last line that the test printed.
     pub(super) said: String,
     /// Time of the build and of the test.
@@ -64,7 +61,7 @@ impl TargetProcess {
 
 impl Explainer<'_> {
     pub(super) fn check_failing(bad: &BuiltSide) -> Result<(), Failure> {
-        if bad.ending != outcome::Ending::Exit(0) {
+        if bad.ending != Ending::Exit(0) {
             return Ok(());
         }
         Err(Failure::error("under instrumentation the test passes on the failing version, too").with_hint(

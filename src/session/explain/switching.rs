@@ -26,11 +26,8 @@ use crate::explain::sides::{BuiltSide, TargetProcess, is_same, is_start};
 use crate::explain::switching::search::{DecisionSearch, NewBehaviour, RunDigest, SwitchTry, none_passes};
 use crate::explain::which::ExplainedProcess;
 use crate::explain::{change, forks, which};
-use crate::failure::Failure;
-use crate::talk::Talk;
-use idd_base::outcome;
-use idd_base::plural::count;
-use idd_base::revision::TreeId;
+use crate::{Failure, Talk};
+use idd_base::{Ending, TreeId, count};
 use idd_explain::align::Alignment;
 use idd_explain::chain::ChainEnd;
 use idd_explain::link::Link;
@@ -40,9 +37,8 @@ use idd_explain::native::replacements::{ReplacedValue, behind};
 use idd_explain::native::story;
 use idd_explain::passing::{PassingDecision, SwitchedChain, best, compared};
 use idd_report::Status;
-use idd_trace::container::{TracedProcess, is_stopped};
-use idd_trace::run::Run;
-use idd_trace::step::Step;
+use idd_trace::container::is_stopped;
+use idd_trace::{Run, Step, TracedProcess};
 use idd_world::process::CommandWatch as _;
 use idd_world::record::control::{ForkReply, ForkTest, ParkControl, TurnedDecision, process_of};
 use idd_world::record::listen::{TakenTrace, has_failed};
@@ -392,7 +388,7 @@ impl Explainer<'_> {
             running.join()
         });
         let seen = seen.map_err(|_| Failure::error("the run of the test panicked"))??;
-        Ok(seen.ok_or_else(interrupted)?.ending == outcome::Ending::Exit(0))
+        Ok(seen.ok_or_else(interrupted)?.ending == Ending::Exit(0))
     }
 }
 

@@ -3,11 +3,9 @@
 use crate::explain::model::{Desk, Explainer, FIRST_TRACE, Pair, interrupted};
 use crate::explain::sides::BuiltSide;
 use crate::explain::switching::search::{DecisionSearch, none_passes};
-use crate::failure::Failure;
-use crate::record;
-use idd_base::outcome::Ending;
-use idd_base::revision::TreeId;
-use idd_report::escape::{Terminal, Untrusted};
+use crate::{Failure, record};
+use idd_base::{Ending, TreeId};
+use idd_report::{Terminal, Untrusted};
 use idd_world::process::CommandWatch as _;
 use idd_world::run::sandbox::{Commands, ProbeJob, Sandbox};
 

@@ -3,12 +3,12 @@
 //! Both versions were run, and each process of the failing one is compared with its counterpart. The one that is explained is the nearest to the cause that can be
 //! told from outside: a process whose ending differs, else one that prints something else, else one that takes another path.
 
+use crate::Failure;
 use crate::explain::model::Explainer;
 use crate::explain::sides::{BuiltSide, is_start};
-use crate::failure::Failure;
-use idd_report::escape::{Terminal, Untrusted};
+use idd_report::{Terminal, Untrusted};
+use idd_trace::Run;
 use idd_trace::container::REPLACED;
-use idd_trace::run::Run;
 use idd_world::record::listen::TakenTrace;
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;

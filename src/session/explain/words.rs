@@ -7,7 +7,7 @@ use idd_explain::native::origin::{DifferenceOrigin, UsedVariable};
 use idd_explain::native::roots::Missing;
 use idd_trace::native::target::OpenedFile;
 use idd_trace::native::value;
-use idd_trace::run::{ObservableCall, RunArgument};
+use idd_trace::{ObservableCall, RunArgument};
 
 /// What was said: the text, or the call as C would write it.
 pub fn said(said: &ObservableCall) -> String {
@@ -185,7 +185,7 @@ pub fn beginning(explanation: &Explanation, sources: &mut TreeSources) -> String
 #[cfg(test)]
 mod tests {
     use super::*;
-    use idd_trace::step::Step;
+    use idd_trace::Step;
     use std::sync::Arc;
 
     fn of(function: &str, words: Vec<RunArgument>, text: Option<&str>) -> ObservableCall {

@@ -2,8 +2,7 @@
 
 use crate::expression::states::States;
 use crate::expression::{self, Expression, StateVariables};
-use idd_trace::TraceError;
-use idd_trace::step::Step;
+use idd_trace::{Step, TraceError};
 
 /// Steps between two questions whether somebody waits.
 pub const INTERVAL: u32 = 1 << 10;

@@ -5,15 +5,9 @@
 use crate::expression::arithmetic::{IntegerType, Number};
 use crate::expression::states::States;
 use crate::expression::{Expression, StateVariables, VariableContent, place};
-use idd_trace::TraceError;
-use idd_trace::java::frame::JavaFrame;
-use idd_trace::java::machine::JavaMachine;
 use idd_trace::java::memory::ValueLocation;
-use idd_trace::java::objects::ObjectKind;
-use idd_trace::java::player::JavaPlayer;
-use idd_trace::java::text;
-use idd_trace::java::value::JavaValue;
-use idd_trace::step::Step;
+use idd_trace::java::{JavaFrame, JavaMachine, JavaPlayer, JavaValue, ObjectKind, text};
+use idd_trace::{Step, TraceError};
 use std::sync::Arc;
 
 /// An activation of a method, and the process around it.

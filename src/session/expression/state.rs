@@ -3,13 +3,9 @@
 use crate::expression::arithmetic::{IntegerType, Number};
 use crate::expression::states::States;
 use crate::expression::{self, Expression, StateVariables, VariableContent};
-use idd_trace::TraceError;
-use idd_trace::instrument::debug::SourceType;
-use idd_trace::native::frame::NativeFrame;
-use idd_trace::native::object::{VariablePlace, View};
-use idd_trace::native::play::NativePlayer;
-use idd_trace::native::value::{self, VariablePart};
-use idd_trace::step::Step;
+use idd_trace::instrument::SourceType;
+use idd_trace::native::{NativeFrame, NativePlayer, VariablePart, VariablePlace, View, value};
+use idd_trace::{Step, TraceError};
 
 /// An activation of a function, and the process around it.
 #[derive(Clone, Copy)]

@@ -1,8 +1,7 @@
 //! The states of a recorded run before its steps, as [expressions](crate::expression) see them.
 
 use crate::expression::StateVariables;
-use idd_trace::TraceError;
-use idd_trace::step::Step;
+use idd_trace::{Step, TraceError};
 
 /// A recorded run whose states can be looked at.
 pub trait States {

@@ -1,7 +1,7 @@
 use super::*;
 use crate::testing::{World, order, text};
-use idd_base::revision::TreeId;
-use idd_hunt::noise::Noise;
+use idd_base::TreeId;
+use idd_hunt::Noise;
 use idd_world::repo::graph;
 
 #[test]

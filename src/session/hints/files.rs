@@ -3,13 +3,11 @@
 use crate::hints::{HintScene, text, typed, words};
 use crate::hold;
 use crate::plan::Plan;
-use idd_base::plural::count;
-use idd_base::revision::CommitId;
+use idd_base::{CommitId, count};
 use idd_world::files as disk;
 use idd_world::place::untracked::UserPath;
 use idd_world::process::shell;
-use idd_world::repo::locate::Location;
-use idd_world::repo::{Repository, graph, locate, uncommitted};
+use idd_world::repo::{Location, Repository, graph, locate, uncommitted};
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;

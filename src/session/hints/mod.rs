@@ -13,13 +13,11 @@ pub mod words;
 
 use crate::order::{HuntOrder, TestCommand};
 use crate::plan::Plan;
-use idd_base::outcome::Observation;
-use idd_base::revision::CommitId;
+use idd_base::{CommitId, Observation};
 use idd_hunt::finding::Conclusion;
 use idd_world::place::untracked::UserPath;
 use idd_world::process::shell;
-use idd_world::repo::locate::Location;
-use idd_world::repo::{Repository, graph, private};
+use idd_world::repo::{Location, Repository, graph, private};
 use idd_world::run::classify::is_build_failure;
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStrExt;

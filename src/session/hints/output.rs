@@ -1,6 +1,6 @@
 //! Phrases in the output of a test whose cause is outside of the revision.
 
-use idd_base::outcome::Observation;
+use idd_base::Observation;
 use idd_world::process::shell;
 use regex::Regex;
 use std::sync::LazyLock;

@@ -3,7 +3,7 @@
 use crate::hints::text;
 use crate::hold;
 use crate::order::TestCommand;
-use idd_base::outcome::Observation;
+use idd_base::Observation;
 use idd_world::process::shell;
 use idd_world::run::runners::RunnerReport;
 use regex::Regex;

@@ -1,7 +1,7 @@
 use super::*;
 use crate::order::Until;
 use crate::testing::{Said, World, hunted, observation, order, test, text};
-use idd_base::outcome::Observation;
+use idd_base::Observation;
 
 #[test]
 fn a_hunt_whose_results_are_all_known_ends_with_culprit_change_and_fix_and_runs_nothing() {

@@ -1,26 +1,22 @@
 //! Expressions that should hold at a line, as conditions.
 
+use crate::Failure;
 use crate::debug::expect::Expectation;
 use crate::expression::Expression;
 use crate::expression::arithmetic::{BinaryOperator, Number, UnaryOperator};
 use crate::expression::condition::Condition;
 use crate::expression::state::ProcessState;
-use crate::failure::Failure;
-use idd_base::plural::count;
+use idd_base::count;
 use idd_explain::native::invariant::Native;
 use idd_report::Status;
-use idd_trace::instrument::debug::SourceType;
+use idd_trace::instrument::SourceType;
 use idd_trace::logic::term::{self, TermId, Terms};
 
 use crate::recorded::failed;
 use crate::slice::criterion::is_in_line;
-use idd_trace::native::frame::NativeFrame;
-use idd_trace::native::machine::NativeMachine;
-use idd_trace::native::object::View;
-use idd_trace::native::play::NativePlayer;
 use idd_trace::native::visit::before_step;
-use idd_trace::place::Place;
-use idd_trace::step::Step;
+use idd_trace::native::{NativeFrame, NativeMachine, NativePlayer, View};
+use idd_trace::{Place, Step};
 
 /// Finds the first step of the line at which the expression does not hold.
 ///

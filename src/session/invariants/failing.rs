@@ -1,7 +1,7 @@
 //! The failure of a run, and the conditions with which it follows.
 
+use crate::Failure;
 use crate::chop::failure::{self, ChopReference, Symbol};
-use crate::failure::Failure;
 use crate::invariants::passing_run::PassingBeside;
 use crate::invariants::recursion::Recursion;
 use crate::invariants::{InvariantsOrder, assertion, recursion};
@@ -16,15 +16,12 @@ use idd_explain::native::invariant::Native;
 use idd_explain::native::recorded::NativeRecorded;
 use idd_trace::container::is_stopped;
 use idd_trace::logic::term::Terms;
-use idd_trace::native::machine::NativeMachine;
-use idd_trace::native::object::View;
 use idd_trace::native::output::{self, ByteOrigin};
-use idd_trace::native::play::NativePlayer;
 use idd_trace::native::visit::before_step;
+use idd_trace::native::{NativeMachine, NativePlayer, View};
 use idd_trace::output::{OutputByte, OutputStream, Outputs};
-use idd_trace::run::Run;
-use idd_trace::step::Step;
-use idd_world::repo::locate::Location;
+use idd_trace::{Run, Step};
+use idd_world::repo::Location;
 use signal_hook::consts::SIGSEGV;
 
 /// What fails.

@@ -1,17 +1,16 @@
 //! A passing run to compare with.
 
+use crate::Failure;
 use crate::explain::finding::rename;
 use crate::explain::model::ending_of;
-use crate::failure::Failure;
 use crate::invariants::wording::MAX_DYNAMIC;
 use crate::recorded::{self, ProcessChoice, RecordedProcess, failed};
-use idd_base::outcome::Ending;
+use idd_base::Ending;
 use idd_explain::align::Alignment;
 use idd_explain::failure::RunWrong;
-use idd_trace::native::play::NativePlayer;
-use idd_trace::run::Run;
-use idd_trace::step::Step;
-use idd_world::repo::locate::Location;
+use idd_trace::native::NativePlayer;
+use idd_trace::{Run, Step};
+use idd_world::repo::Location;
 
 /// What helps if a recording cannot be compared with.
 const HINT: &str = "`--passing` takes the recording of a run that passed; `git idd trace list` shows all";

@@ -3,9 +3,8 @@
 //! A run that exhausts its stack crashes at an arbitrary step, in an activation that is like thousands before it. What
 //! has to be explained is why the function calls itself again, and the first activations say that as well as the last.
 
-use idd_trace::TraceError;
-use idd_trace::native::play::NativePlayer;
-use idd_trace::step::Step;
+use idd_trace::native::NativePlayer;
+use idd_trace::{Step, TraceError};
 use std::sync::Arc;
 
 /// A stack with fewer activations is not exhausted by a recursion.

@@ -1,14 +1,12 @@
 //! Asks an external solver whether the invariants are right.
 
-use crate::context::Context;
-use crate::failure::Failure;
-use crate::talk::Talk;
+use crate::{Context, Failure, Talk};
 use idd_explain::invariant::Abstraction;
 use idd_explain::invariant::history::BackwardRun as _;
 use idd_explain::invariant::verify::questions;
 use idd_explain::native::invariant::Native;
-use idd_report::escape::{Terminal, Untrusted};
 use idd_report::invariants::SolverResult;
+use idd_report::{Terminal, Untrusted};
 use idd_trace::logic::smtlib::question;
 use idd_trace::logic::term::Terms;
 use idd_world::process::ask;

@@ -4,7 +4,7 @@
 //! hunt can have a large history in memory. So a small process stands between: this program, in a mode that starts the command
 //! at once, and writes what it used into a file.
 
-use crate::failure::Failure;
+use crate::Failure;
 use crate::perf::places::argv;
 use idd_world::process::CommandWords;
 use idd_world::{files, system};

@@ -1,17 +1,14 @@
 //! The checkouts of a performance hunt, in each of which one version is built, and the runs there.
 
-use crate::failure::Failure;
-use crate::interrupt::Interrupt;
 use crate::order::Measure;
 use crate::perf::peak;
 use crate::plan::Plan;
 use crate::sandboxes::sandboxes;
 use crate::surroundings::surroundings;
 use crate::verdict_records::{self, Built, HuntScene};
-use idd_base::outcome::{Ending, Reason};
-use idd_base::revision::TreeId;
-use idd_report::Untrusted;
-use idd_report::escape::Terminal;
+use crate::{Failure, Interrupt};
+use idd_base::{Ending, Reason, TreeId};
+use idd_report::{Terminal, Untrusted};
 use idd_world::process::{CommandWords, EndedCommand};
 use idd_world::repo::private;
 use idd_world::run::sandbox::{self, Commands, Sandbox};

@@ -1,10 +1,9 @@
 //! Rounds of runs, until they decide something.
 
-use crate::failure::Failure;
+use crate::Failure;
 use crate::perf::judge::{BorderSide, Interval, MAX_ROUNDS, Random, Series, clear_side, is_near, median};
 use crate::perf::places::{AttemptResult, BuiltCheckout, PerfCheckouts};
-use idd_base::outcome::Reason;
-use idd_base::revision::TreeId;
+use idd_base::{Reason, TreeId};
 use std::time::{Duration, Instant};
 
 /// After this time, the next look at a revision is the last one.

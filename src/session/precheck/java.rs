@@ -3,14 +3,13 @@
 //! The compiler is started when builds of candidates have failed for some time. Before it may reject candidates of a
 //! change, both ends of the change are compiled: sources with errors there are not checked.
 
-use crate::context::Context;
-use idd_base::revision::CommitId;
-use idd_hunt::probe::ChangeEnds;
+use crate::Context;
+use idd_base::CommitId;
+use idd_hunt::ChangeEnds;
 use idd_world::files;
 use idd_world::jdk::Jdk;
 use idd_world::process::CommandWords;
-use idd_world::repo::locate::Location;
-use idd_world::repo::{Repository, graph, source, touched};
+use idd_world::repo::{Location, Repository, graph, source, touched};
 use idd_world::run::complaints::java::CompilerOptions;
 use idd_world::run::java_check::{Compiler, JavaCheck, root_of, usual_root};
 use idd_world::run::sandbox::Commands;

@@ -1,16 +1,12 @@
 //! What records the programs of a test: the instrumenting compiler for C, an agent for Java.
 
-use crate::context::Context;
-use crate::failure::Failure;
 use crate::order::RecordOrder;
 use crate::record::java::Recorder;
 use crate::record::{Observe, java, missed};
-use crate::talk::Talk;
-use crate::{order, record, sandboxes};
-use idd_base::outcome::Observation;
-use idd_base::revision::TreeId;
+use crate::{Context, Failure, Talk, order, record, sandboxes};
+use idd_base::{Observation, TreeId};
+use idd_trace::instrument::SegmentGrain;
 use idd_trace::instrument::java::replace::Replacement;
-use idd_trace::instrument::segment::SegmentGrain;
 use idd_world::files;
 use idd_world::jdk::Jdk;
 use idd_world::place::surroundings::Surroundings;
@@ -20,7 +16,7 @@ use idd_world::record::java::trials::{TrialResult, Trials};
 use idd_world::record::listen::{KeptPart, TakenTrace, TraceListener};
 use idd_world::record::store::UnitRange;
 use idd_world::record::{RecordError, listen, store};
-use idd_world::repo::locate::Location;
+use idd_world::repo::Location;
 use idd_world::run::sandbox::{Commands, ProbeJob};
 use std::ffi::OsString;
 use std::io;

@@ -1,15 +1,11 @@
 //! The part of a recording that is about Java: an agent in each virtual machine that the test starts.
 
-use crate::context::Context;
-use crate::failure::Failure;
 use crate::order::RecordOrder;
-use crate::{record, sandboxes};
-use idd_base::outcome::Observation;
-use idd_base::revision::TreeId;
-use idd_trace::TraceError;
-use idd_trace::container::{Chunk, ChunkKind, Trace};
+use crate::{Context, Failure, record, sandboxes};
+use idd_base::{Observation, TreeId};
 use idd_trace::instrument::java::replace::Replacement;
 use idd_trace::instrument::java::sites::RecordedContent;
+use idd_trace::{Chunk, ChunkKind, Trace, TraceError};
 use idd_world::files;
 use idd_world::jdk::Jdk;
 use idd_world::process::CommandWords;
@@ -18,8 +14,7 @@ use idd_world::record::java::trials::{PointNumbers, TrialResult, Trials};
 use idd_world::record::java::{AgentOptions, collect, replace, trials};
 use idd_world::record::listen::TakenTrace;
 use idd_world::record::{RecordError, java, store};
-use idd_world::repo::locate::Location;
-use idd_world::repo::{private, source};
+use idd_world::repo::{Location, private, source};
 use idd_world::run::sandbox::Commands;
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};

@@ -1,9 +1,8 @@
 //! Error messages with advice if nothing was recorded.
 
-use crate::failure::Failure;
-use idd_base::outcome::{Ending, Observation, Stage};
-use idd_report::Untrusted;
-use idd_report::escape::Terminal;
+use crate::Failure;
+use idd_base::{Ending, Observation, Stage};
+use idd_report::{Terminal, Untrusted};
 use idd_world::record::build::{BuildDirectory, Logged};
 use idd_world::record::listen::TakenTrace;
 use idd_world::record::witness::CompilerRun;

@@ -1,9 +1,8 @@
 //! The description of a recording: its processes, and the default one.
 
-use crate::failure::Failure;
+use crate::Failure;
 use crate::order::{RecordOrder, TestCommand};
-use idd_base::outcome::{Ending, Observation};
-use idd_base::revision::{CommitId, TreeId};
+use idd_base::{CommitId, Ending, Observation, TreeId};
 use idd_world::record::build::Logged;
 use idd_world::record::listen::{TakenTrace, has_failed};
 use idd_world::record::store::{self, Recording, Traced};

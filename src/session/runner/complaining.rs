@@ -1,6 +1,6 @@
 //! The state of the checks for new warnings.
 
-use idd_base::revision::TreeId;
+use idd_base::TreeId;
 use idd_world::repo::touched::TouchedIncludes;
 use idd_world::run::complaints::TreeComplaints;
 use idd_world::run::complaints::compiles::Compiles;

@@ -4,10 +4,8 @@ use crate::plan::shell_line;
 use crate::runner::complaining::CheckedFiles;
 use crate::runner::{Runner, RunnerError};
 use crate::tally::counted;
-use idd_base::outcome::{Observation, Stage};
-use idd_base::revision::{CommitId, TreeId};
-use idd_hunt::event::Phase;
-use idd_hunt::probe::Probe;
+use idd_base::{CommitId, Observation, Stage, TreeId};
+use idd_hunt::{Phase, Probe};
 use idd_world::files;
 use idd_world::process::CommandWords;
 use idd_world::process::shell::quoted;
@@ -266,7 +264,7 @@ mod tests {
     use super::*;
     use crate::testing::{Said, World, order, probe, words};
     use idd_hunt::drive::ProbeRunner as _;
-    use idd_hunt::probe::{Baseline, ProbeQuestion};
+    use idd_hunt::{Baseline, ProbeQuestion};
 
     /// The files that are checked of the second of two trees.
     fn files_to_check(older: &[(&str, &str)], newer: &[(&str, &str)]) -> (CheckedFiles, Vec<&'static str>) {

@@ -3,12 +3,9 @@
 use crate::runner::job::QueuedJob;
 use crate::runner::known::first_run;
 use crate::runner::{Runner, RunnerError};
-use idd_base::outcome::{Observation, Outcome};
-use idd_base::revision::{CommitId, TreeId};
-use idd_hunt::event::Phase;
-use idd_hunt::probe::Probe;
-use idd_report::Untrusted;
-use idd_report::escape::Terminal;
+use idd_base::{CommitId, Observation, Outcome, TreeId};
+use idd_hunt::{Phase, Probe};
+use idd_report::{Terminal, Untrusted};
 use idd_world::run::normalise::normalise;
 use std::mem;
 

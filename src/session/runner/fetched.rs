@@ -2,11 +2,9 @@
 
 use crate::runner::Runner;
 use crate::tally::counted;
-use idd_base::outcome::{Ending, Stage};
-use idd_hunt::event::Phase;
-use idd_hunt::probe::Probe;
-use idd_report::Untrusted;
-use idd_report::escape::Terminal;
+use idd_base::{Ending, Stage};
+use idd_hunt::{Phase, Probe};
+use idd_report::{Terminal, Untrusted};
 use idd_world::run::artifacts::ArtifactOrigin;
 use idd_world::run::sandbox::Probed;
 

@@ -1,8 +1,7 @@
 //! A probe with its place in the journal, while it runs, and its known state.
 
-use idd_base::outcome::{Ending, Observation, Outcome, Reason};
-use idd_hunt::event::Phase;
-use idd_hunt::probe::Probe;
+use idd_base::{Ending, Observation, Outcome, Reason};
+use idd_hunt::{Phase, Probe};
 use idd_world::cache::Key;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};

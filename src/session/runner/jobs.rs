@@ -1,16 +1,13 @@
 //! Running probes: starts them, ends unneeded ones, and takes their results.
 
-use crate::failure::Failure;
-use crate::leak;
 use crate::runner::job::{QueuedJob, RunningJob};
 use crate::runner::time_limit::is_of_reduction;
 use crate::runner::{Runner, RunnerError};
-use idd_base::outcome::Observation;
+use crate::{Failure, leak};
+use idd_base::Observation;
 use idd_hunt::drive::ProbeRunner;
-use idd_hunt::event::Phase;
-use idd_hunt::probe::{Probe, ProbeQuestion};
-use idd_report::escape::Terminal;
-use idd_report::{Untrusted, text};
+use idd_hunt::{Phase, Probe, ProbeQuestion};
+use idd_report::{Terminal, Untrusted, text};
 use idd_world::cache::{ProductParts, Want};
 use idd_world::journal::{AboutRecord, JournalSegment, Record};
 use idd_world::process::executions::ExecutedPrograms;

@@ -2,8 +2,8 @@
 
 use crate::precheck::java::CandidateCheck;
 use crate::runner::Runner;
-use idd_base::revision::CommitId;
-use idd_hunt::probe::Probe;
+use idd_base::CommitId;
+use idd_hunt::Probe;
 use idd_world::cache::{Key, KeyParts};
 use idd_world::repo::private;
 

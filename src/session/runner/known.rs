@@ -2,11 +2,8 @@
 
 use crate::runner::job::{ProbeFacts, ProbeState, QueuedJob};
 use crate::runner::{Runner, RunnerError};
-use idd_base::outcome::{Observation, Outcome, Reason, Stage};
-use idd_hunt::Artifacts;
-use idd_hunt::event::Phase;
-use idd_hunt::noise::Weighing;
-use idd_hunt::probe::Probe;
+use idd_base::{Observation, Outcome, Reason, Stage};
+use idd_hunt::{Artifacts, Phase, Probe, Weighing};
 use idd_world::cache::Key;
 use std::time::Duration;
 
@@ -126,8 +123,8 @@ mod tests {
     use super::*;
     use crate::order::HuntOrder;
     use crate::testing::{fail, observation, order, pass, probe, with_runner, words};
+    use idd_hunt::Noise;
     use idd_hunt::drive::ProbeRunner as _;
-    use idd_hunt::noise::Noise;
 
     #[track_caller]
     fn check(order: HuntOrder, results: &[(usize, u32, Observation)], asked: &[usize], expected: &str) {

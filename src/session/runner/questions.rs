@@ -5,18 +5,14 @@ use crate::runner::known::FIRST_OF_PROOF;
 use crate::runner::{Runner, RunnerError};
 use crate::suite::{self, Failures};
 use crate::tally::counted;
-use idd_base::outcome::{Ending, Observation, Outcome, Reason};
-use idd_base::revision::{CommitId, TreeId};
-use idd_base::sought::Sought;
+use idd_base::{CommitId, Ending, Observation, Outcome, Reason, Sought, TreeId};
 use idd_change::trees::Trees;
-use idd_hunt::event::Phase;
 use idd_hunt::finding::Finding;
-use idd_hunt::history::History;
-use idd_hunt::probe::{Baseline, Probe, ProbeQuestion};
+use idd_hunt::{Baseline, History, Phase, Probe, ProbeQuestion};
 use idd_report::Untrusted;
 use idd_world::cache::Want;
 use idd_world::process::CommandWords;
-use idd_world::repo::store::TreeStore;
+use idd_world::repo::TreeStore;
 use idd_world::run::classify::{
     SignatureMode, breaks_others, classify, failing_others, printed_failure, printed_trouble, value,
 };
@@ -343,9 +339,9 @@ mod tests {
     use super::*;
     use crate::order::HuntOrder;
     use crate::testing::{fail, observation, order, pass, probe, with_runner, words};
-    use idd_base::outcome::{Signature, Stage};
+    use idd_base::{Signature, Stage};
+    use idd_hunt::ChangeEnds;
     use idd_hunt::drive::ProbeRunner as _;
-    use idd_hunt::probe::ChangeEnds;
 
     #[test]
     fn another_failure_line_is_reported_once_and_only_during_the_search() {

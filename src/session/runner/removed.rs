@@ -1,8 +1,7 @@
 //! The message about products that are removed after each probe.
 
 use crate::runner::Runner;
-use idd_report::Untrusted;
-use idd_report::escape::Terminal;
+use idd_report::{Terminal, Untrusted};
 
 impl Runner<'_> {
     /// Says once that products of the build are removed after each probe.

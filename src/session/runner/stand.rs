@@ -2,11 +2,10 @@
 
 use crate::plan::Plan;
 use crate::runner::{Runner, RunnerError, digest};
-use idd_base::outcome::Observation;
-use idd_hunt::probe::Probe;
+use idd_base::Observation;
+use idd_hunt::Probe;
 use idd_world::place::surroundings::Surroundings;
-use idd_world::repo::locate;
-use idd_world::repo::store::HeldFiles;
+use idd_world::repo::{HeldFiles, locate};
 use idd_world::run::sandbox::Commands;
 use idd_world::{compiler, files};
 use std::collections::BTreeSet;

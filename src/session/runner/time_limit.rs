@@ -5,11 +5,9 @@ use crate::criteria::FIRST_LIMIT;
 use crate::runner::job::QueuedJob;
 use crate::runner::known::is_proof;
 use crate::runner::{Runner, RunnerError};
-use idd_base::outcome::{Ending, Observation, Outcome, Stage, TimeLimits};
-use idd_hunt::event::Phase;
-use idd_hunt::probe::Probe;
-use idd_report::escape::Terminal;
-use idd_report::{Untrusted, text};
+use idd_base::{Ending, Observation, Outcome, Stage, TimeLimits};
+use idd_hunt::{Phase, Probe};
+use idd_report::{Terminal, Untrusted, text};
 use std::mem;
 use std::time::Duration;
 
@@ -181,7 +179,7 @@ mod tests {
     use crate::runner::job::AGAIN;
     use crate::runner::known::FIRST_OF_PROOF;
     use crate::testing::{observation, order, pass, probe, with_runner, words};
-    use idd_base::outcome::{Reason, Signature};
+    use idd_base::{Reason, Signature};
     use idd_hunt::drive::ProbeRunner as _;
 
     #[track_caller]

@@ -1,9 +1,8 @@
 //! Messages about the programs that the commands execute.
 
 use crate::runner::Runner;
-use idd_base::plural::count;
-use idd_report::Untrusted;
-use idd_report::escape::Terminal;
+use idd_base::count;
+use idd_report::{Terminal, Untrusted};
 use idd_world::cache::Observations;
 use idd_world::tools::ProgramChange;
 use std::collections::BTreeSet;

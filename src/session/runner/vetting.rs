@@ -2,9 +2,8 @@
 
 use crate::precheck::java::{self, sides};
 use crate::runner::{Runner, RunnerError};
-use idd_base::outcome::{Ending, Observation, Outcome, Reason, Stage};
-use idd_hunt::event::Phase;
-use idd_hunt::probe::{ChangeEnds, Probe};
+use idd_base::{Ending, Observation, Outcome, Reason, Stage};
+use idd_hunt::{ChangeEnds, Phase, Probe};
 use idd_world::process::CommandWords;
 use idd_world::repo::{Repository, private};
 use idd_world::run::java_check::{self, JavaCheck};

@@ -1,8 +1,7 @@
 use super::*;
 use crate::order::{Bound, Until};
 use crate::testing::{World, hunted, order, test, text};
-use idd_base::outcome::Outcome;
-use idd_base::remaining::RemainingWork;
+use idd_base::{Outcome, RemainingWork};
 use serde_json::json;
 
 /// Opens a hunt, ends it with this status, and returns its id.

@@ -1,7 +1,5 @@
 //! Runs a reduction: candidates become trees, and the answers go back to the engine.
 
-use crate::failure::Failure;
-use crate::hints;
 use crate::hunt::{Hunt, Reproduced};
 use crate::plan::Adjustments;
 use crate::shrink::inputs::Input;
@@ -9,21 +7,16 @@ use crate::shrink::reference::{CandidatePair, ProgramVersion, ShrinkReference, V
 use crate::shrink::script::Script;
 use crate::shrink::shrunk::{Shrunk, ShrunkFile};
 use crate::shrink::{judge, reference};
-use crate::talk::Talk;
-use idd_base::outcome::{Outcome, Reason, Signature};
-use idd_base::revision::TreeId;
-use idd_base::search::{Asker, Asking, Search as _, SearchStep};
+use crate::{Failure, Talk, hints};
+use idd_base::{Asker, Asking, Outcome, Reason, Search as _, SearchStep, Signature, TreeId};
 use idd_change::shrink::{InputCandidate, Isolated, PartForm, ShrinkProgress};
 use idd_change::trees::Trees as _;
 use idd_change::{EntryMode, shrink};
-use idd_hunt::Again;
 use idd_hunt::drive::{ProbeRunner as _, RunnerReply};
-use idd_hunt::event::Phase;
 use idd_hunt::finding::Conclusion;
-use idd_hunt::probe::Probe;
+use idd_hunt::{Again, Phase, Probe};
 use idd_report::{ErrorReport, Status};
-use idd_world::repo::private;
-use idd_world::repo::store::{HeldFiles, TreeStore};
+use idd_world::repo::{HeldFiles, TreeStore, private};
 use idd_world::run::classify::{classify, plain};
 use idd_world::run::crash;
 use std::cell::RefCell;

@@ -1,12 +1,11 @@
 //! The input files of a test: their content, and their places in the checkout.
 
-use crate::context::Context;
-use crate::failure::Failure;
 use crate::hold::inside;
 use crate::order::TestCommand;
+use crate::{Context, Failure};
 use idd_change::EntryMode;
 use idd_world::files;
-use idd_world::repo::locate::Location;
+use idd_world::repo::Location;
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::Path;

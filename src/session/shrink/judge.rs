@@ -3,14 +3,11 @@
 //! The program is the same in every probe, only its input changes. So numbers in messages may change, since they often
 //! come from the input, but the statement of a crash must not.
 
-use crate::failure::Failure;
+use crate::Failure;
 use crate::hunt::Hunt;
 use crate::order::SignatureMode;
-use idd_base::outcome::{Ending, Observation, Outcome, Signature, Stage};
-use idd_base::revision::TreeId;
-use idd_hunt::event::Phase;
-use idd_hunt::noise::Noise;
-use idd_hunt::probe::Probe;
+use idd_base::{Ending, Observation, Outcome, Signature, Stage, TreeId};
+use idd_hunt::{Noise, Phase, Probe};
 use idd_world::files;
 use idd_world::process::CommandWords;
 use idd_world::run::classify::{classify, crash, plain};

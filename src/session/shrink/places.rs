@@ -1,13 +1,12 @@
 //! The places of the inputs in the checkouts, and why a file can have none.
 
-use crate::failure::Failure;
+use crate::Failure;
 use crate::hold::inside;
 use crate::shrink::inputs::{Input, same_place};
 use crate::shrink::reference::ProgramVersion;
 use idd_world::files;
-use idd_world::repo::locate::Location;
 use idd_world::repo::obstacle::{Obstacle, obstacle};
-use idd_world::repo::store::TreeStore;
+use idd_world::repo::{Location, TreeStore};
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::Path;
 

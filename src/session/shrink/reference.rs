@@ -4,19 +4,17 @@
 //! are equal, the standard outputs are compared; standard error is not, since shells and allocators write numbers of
 //! processes and addresses to it, and the two streams mix in an order that varies.
 
+use crate::Failure;
 use crate::criteria::criteria;
-use crate::failure::Failure;
 use crate::hunt::Hunt;
 use crate::record::missed::reported;
 use crate::runner::time_limit::measured_limits;
 use crate::runner::{Runner, RunnerError};
 use crate::shrink::judge;
-use idd_base::outcome::{Ending, Observation, Outcome, Reason, Signature, Stage};
-use idd_base::revision::{CommitId, TreeId};
+use idd_base::{CommitId, Ending, Observation, Outcome, Reason, Signature, Stage, TreeId};
 use idd_hunt::drive::{ProbeRunner as _, RunnerReply};
-use idd_hunt::event::Phase;
 use idd_hunt::finding::Conclusion;
-use idd_hunt::probe::{Probe, ProbeQuestion};
+use idd_hunt::{Phase, Probe, ProbeQuestion};
 use idd_report::Status;
 use idd_world::process::CommandWords;
 use idd_world::run::classify::{self, classify, is_same_ending};

@@ -1,8 +1,7 @@
 //! Arguments and variables of the test as parts of the input: a script in the checkout sets and passes them.
 
-use crate::context::Context;
-use crate::failure::Failure;
 use crate::order::TestCommand;
+use crate::{Context, Failure};
 use idd_world::process::shell;
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
@@ -135,7 +134,7 @@ fn words_of(part: &[u8]) -> Option<Vec<&[u8]>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::context::Embedding;
+    use crate::Embedding;
 
     fn context() -> Context {
         let environment = vec![("MODE".into(), "it's".into()), ("X1".into(), "1".into())];

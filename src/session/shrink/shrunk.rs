@@ -1,7 +1,7 @@
 //! The result of a reduction.
 
 use crate::shrink::reference::VersionDifference;
-use idd_base::outcome::Signature;
+use idd_base::Signature;
 use idd_change::EntryMode;
 use idd_report::Status;
 use std::ffi::OsString;

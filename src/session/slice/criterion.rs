@@ -1,18 +1,14 @@
 //! The criterion of a slice: the values that it begins with.
 
-use crate::failure::Failure;
+use crate::Failure;
 use crate::recorded::failed;
 use crate::slice::SliceDirection;
 use crate::sources::RecordedSources;
-use idd_report::escape::{Terminal, Untrusted};
-use idd_trace::dependence::Dependences;
-use idd_trace::detail::OriginAnswer;
-use idd_trace::execution::Execution;
+use idd_report::{Terminal, Untrusted};
 use idd_trace::input::{InputEntry, InputSource};
 use idd_trace::output::{NoByte, OutputStream};
-use idd_trace::place::Place;
 use idd_trace::slice::UsedPart;
-use idd_trace::step::Step;
+use idd_trace::{Dependences, Execution, OriginAnswer, Place, Step};
 use signal_hook::consts::{SIGABRT, SIGBUS, SIGFPE, SIGILL, SIGSEGV, SIGSYS, SIGTRAP};
 use std::ops::Range;
 use std::sync::Arc;

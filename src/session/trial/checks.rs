@@ -1,24 +1,19 @@
 //! The checks of a fix that applies.
 
-use crate::failure::Failure;
-use crate::hold;
 use crate::hunt::Hunt;
 use crate::suite::{Failures, why_useless};
 use crate::trial::stopped;
 use crate::trial::vacuous::{ComparedRuns, TestedAmount, compare};
-use idd_base::outcome::{Ending, Observation, Outcome, Reason};
-use idd_base::plural::count;
-use idd_base::revision::{CommitId, TreeId};
+use crate::{Failure, hold};
+use idd_base::{CommitId, Ending, Observation, Outcome, Reason, TreeId, count};
 use idd_change::trees::{Favor, Merged, Rung, Trees as _};
 use idd_hunt::drive::{ProbeRunner as _, RunnerReply};
-use idd_hunt::event::Phase;
 use idd_hunt::own_tests::{OwnTest, own_tests};
-use idd_hunt::probe::{Baseline, ChangeEnds, Probe, ProbeQuestion};
 use idd_hunt::test_paths::is_test_path;
+use idd_hunt::{Baseline, ChangeEnds, Phase, Probe, ProbeQuestion};
 use idd_report::trial::{CheckName, CheckResult, FixCheck, FixTrial};
 use idd_report::{Report, Untrusted};
-use idd_world::repo::graph;
-use idd_world::repo::store::TreeStore;
+use idd_world::repo::{TreeStore, graph};
 use idd_world::run::classify::{breaks_others, classify, failing_others, printed_trouble};
 use idd_world::run::counts::TestCounts;
 use std::collections::BTreeSet;

@@ -1,9 +1,9 @@
 //! A fix that somebody proposes: a patch, or a revision whose change is merged into HEAD.
 
-use crate::failure::{Failure, chain};
-use idd_base::revision::{CommitId, TreeId};
-use idd_world::repo::store::{PlainMerge, TreeStore};
-use idd_world::repo::{RepoError, Repository, graph};
+use crate::Failure;
+use crate::failure::chain;
+use idd_base::{CommitId, TreeId};
+use idd_world::repo::{PlainMerge, RepoError, Repository, TreeStore, graph};
 
 /// A proposed fix.
 #[derive(Debug, Clone, PartialEq, Eq)]

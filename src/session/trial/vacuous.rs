@@ -2,8 +2,7 @@
 //!
 //! Pure functions. What an output does not show is not claimed.
 
-use idd_base::outcome::{NamedTest, Observation};
-use idd_base::plural::count;
+use idd_base::{NamedTest, Observation, count};
 use idd_world::run::classify::plain;
 use idd_world::run::counts::TestCounts;
 use idd_world::run::normalise;

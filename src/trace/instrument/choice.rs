@@ -1,9 +1,7 @@
 //! Conditions that no branch is made for: `a < 0 ? 0 : 1` becomes a `select`, and `is_even = n % 2 == 0` keeps the condition as a number.
 
-use crate::instrument::instruction::{Instruction, Op, OperandValue};
-use crate::instrument::operator::CastOp;
-use crate::instrument::segment::Segment;
 use crate::instrument::types::Type;
+use crate::instrument::{CastOp, Instruction, Op, OperandValue, Segment};
 
 /// More of one segment have no number.
 const MAX_CHOICES: usize = 250;

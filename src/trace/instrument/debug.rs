@@ -7,11 +7,10 @@ use std::collections::HashMap;
 use std::hash::Hash;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use crate::instrument::Unsupported;
-use crate::instrument::instruction::MetadataId;
+use crate::Place;
 use crate::instrument::lex::TextCursor;
 use crate::instrument::module::Module;
-use crate::place::Place;
+use crate::instrument::{MetadataId, Unsupported};
 
 /// A chain of nodes longer than this has no end.
 const MAX_CHAIN: usize = 1000;

@@ -1,8 +1,7 @@
 //! What follows what inside a function of LLVM.
 
-use crate::flow::{BlockId, Flow};
-use crate::instrument::function::Function;
-use crate::instrument::instruction::{Instruction, Op};
+use crate::instrument::{Function, Instruction, Op};
+use crate::{BlockId, Flow};
 
 /// The flow graph of a function.
 pub fn flow(function: &Function) -> Flow {

@@ -4,13 +4,13 @@ use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::Arc;
 
-use crate::flow::BlockId;
-use crate::instrument::Unsupported;
-use crate::instrument::instruction::{FunctionNames, Instruction, MetadataId, Op, OperandValue, ValueId, instruction};
+use crate::BlockId;
+use crate::instrument::instruction::{FunctionNames, instruction};
 use crate::instrument::invoke::{CONTINUED, joined};
 use crate::instrument::lex::TextCursor;
 use crate::instrument::module::FunctionHeader;
 use crate::instrument::types::Type;
+use crate::instrument::{Instruction, MetadataId, Op, OperandValue, Unsupported, ValueId};
 
 /// A parameter.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -3,11 +3,10 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use crate::flow::BlockId;
-use crate::instrument::Unsupported;
+use crate::BlockId;
 use crate::instrument::lex::TextCursor;
-use crate::instrument::operator::{BinaryOp, CastOp, Flags, Predicate};
 use crate::instrument::types::Type;
+use crate::instrument::{BinaryOp, CastOp, Flags, Predicate, Unsupported};
 
 /// A local value of one function: index into [`Function::values`](crate::instrument::function::Function::values).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -595,7 +594,7 @@ pub(super) fn constant(text: &str, ty: &Type) -> OperandValue {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::instrument::operator::FloatPredicate;
+    use crate::instrument::FloatPredicate;
 
     struct Nameless;
 

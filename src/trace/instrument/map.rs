@@ -24,11 +24,9 @@ use std::sync::Arc;
 
 use thiserror::Error;
 
-use crate::instrument::Unsupported;
-use crate::instrument::function::Function;
 use crate::instrument::module::Module;
 use crate::instrument::rewrite::piece;
-use crate::instrument::segment::{SegmentGrain, Segments};
+use crate::instrument::{Function, SegmentGrain, Segments, Unsupported};
 
 /// The version of the form, and of the rules by which segments are cut.
 pub const VERSION: u32 = 4;

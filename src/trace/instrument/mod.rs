@@ -25,6 +25,14 @@ pub mod segment;
 pub mod statement;
 pub mod types;
 
+pub use debug::{Compound, Debug, DebugVariable, SourceType, StructMember};
+pub use function::Function;
+pub use instruction::{Callee, Instruction, MetadataId, Op, OperandValue, TypedValue, ValueId};
+pub use layout::DataLayout;
+pub use operator::{BinaryOp, CastOp, Flags, FloatPredicate, Predicate};
+pub use segment::{Segment, SegmentGrain, SegmentItem, SegmentItemKind, SegmentKind, Segments};
+pub use statement::FunctionStatement;
+
 use thiserror::Error;
 
 /// Why a unit cannot be instrumented; it is then compiled as it is.

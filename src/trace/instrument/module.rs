@@ -4,12 +4,9 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 use std::ops::Range;
 use std::sync::{Arc, Mutex};
 
-use crate::instrument::Unsupported;
-use crate::instrument::debug::{DebugVariable, SourceType};
-use crate::instrument::instruction::MetadataId;
-use crate::instrument::layout::DataLayout;
 use crate::instrument::lex::TextCursor;
 use crate::instrument::types::{NamedTypes, Type};
+use crate::instrument::{DataLayout, DebugVariable, MetadataId, SourceType, Unsupported};
 
 /// Where a function is defined.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -11,15 +11,15 @@
 
 use std::fmt::Write as _;
 
-use crate::instrument::Unsupported;
 use crate::instrument::choice::choices;
-use crate::instrument::function::{Function, read};
-use crate::instrument::instruction::{Instruction, Op, OperandValue};
+use crate::instrument::function::read;
 use crate::instrument::module::{DefinedGlobal, FunctionHeader, Module};
-use crate::instrument::segment::{
-    Segment, SegmentGrain, SegmentItem, SegmentItemKind, SegmentKind, Segments, cut, is_head,
-};
+use crate::instrument::segment::{cut, is_head};
 use crate::instrument::types::Type;
+use crate::instrument::{
+    Function, Instruction, Op, OperandValue, Segment, SegmentGrain, SegmentItem, SegmentItemKind, SegmentKind,
+    Segments, Unsupported,
+};
 
 /// What every unit is given.
 const PRELUDE: &str = "

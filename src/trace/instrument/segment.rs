@@ -29,15 +29,14 @@
 
 use std::collections::{HashMap, HashSet};
 
-use crate::flow::BlockId;
-use crate::instrument::Unsupported;
-use crate::instrument::debug::Debug;
-use crate::instrument::function::{Function, returns_twice};
-use crate::instrument::instruction::{Callee, Instruction, Op, OperandValue, TypedValue, ValueId};
-use crate::instrument::layout::DataLayout;
+use crate::BlockId;
+use crate::instrument::function::returns_twice;
 use crate::instrument::module::Module;
 use crate::instrument::statement::statements;
 use crate::instrument::types::Type;
+use crate::instrument::{
+    Callee, DataLayout, Debug, Function, Instruction, Op, OperandValue, TypedValue, Unsupported, ValueId,
+};
 
 /// Bytes of the number at the beginning of a record.
 pub const HEADER_SIZE: u32 = 4;

@@ -7,11 +7,8 @@
 
 use std::collections::HashMap;
 
-use crate::flow::BlockId;
-use crate::instrument::debug::Debug;
-use crate::instrument::function::Function;
-use crate::instrument::instruction::{Instruction, Op, OperandValue, ValueId};
-use crate::place::Place;
+use crate::instrument::{Debug, Function, Instruction, Op, OperandValue, ValueId};
+use crate::{BlockId, Place};
 
 /// A statement of a function.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -1,16 +1,11 @@
 //! All facts about some steps, and the chain of steps from which a value comes.
 
-use crate::TraceError;
-use crate::detail::{
-    Access, Detail, NamedAddress, OriginAnswer, Outside, StepStanding, UsedThing as Neutral, VariableAnswer,
-};
+use crate::detail::UsedThing as Neutral;
 use crate::instrument::java::code::SourceVariable;
 use crate::instrument::java::descriptor::result_type;
 use crate::java::input::JavaInputReader;
-use crate::java::machine::{JavaFrame, JavaMachine, JavaUse, JavaValue, MethodCallee, ValueLocation, Watch};
-use crate::java::player::JavaPlayer;
-use crate::java::text;
-use crate::step::Step;
+use crate::java::{JavaFrame, JavaMachine, JavaPlayer, JavaUse, JavaValue, MethodCallee, ValueLocation, Watch, text};
+use crate::{Access, Detail, NamedAddress, OriginAnswer, Outside, Step, StepStanding, TraceError, VariableAnswer};
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 

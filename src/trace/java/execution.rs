@@ -1,15 +1,12 @@
 //! A recorded run of a Java program for commands that work in each language.
 
-use crate::TraceError;
 use crate::execution::execution;
 use crate::input::InputEntry;
-use crate::java::player::JavaPlayer;
-use crate::java::{detail, input, output, relevant, stat, statements, tree, uses};
+use crate::java::{JavaPlayer, detail, input, output, relevant, stat, statements, tree, uses};
 use crate::output::OutputByte as Byte;
-use crate::place::Place;
 use crate::slice::UsedPart;
 use crate::statements::Initial;
-use crate::step::{Step, Steps};
+use crate::{Place, Step, Steps, TraceError};
 use std::ops::Range;
 
 execution! { JavaPlayer {

@@ -1,14 +1,11 @@
 //! An activation of a method.
 
-use crate::flow::BlockId;
-use crate::index::Index;
 use crate::instrument::java::operation::Operation;
 use crate::instrument::java::sites::{Site, SiteProbe};
-use crate::java::method::{MachineMethod, MethodOperand, NONE};
-use crate::java::value::JavaValue;
-use crate::place::Place;
+use crate::java::method::NONE;
+use crate::java::{JavaValue, MachineMethod, MethodOperand};
 use crate::regions::Regions;
-use crate::step::Step;
+use crate::{BlockId, Index, Place, Step};
 use std::sync::Arc;
 
 /// An activation of a method.

@@ -9,17 +9,13 @@
 mod extent;
 mod table;
 
-use crate::TraceError;
 use crate::input::{Contents, InputEntry, InputSource, Landing};
 use crate::instrument::java::descriptor::result_type;
 use crate::java::detail::call_name;
 use crate::java::input::extent::InputCursor;
 use crate::java::input::table::{InputEffect, InputExtent, effect};
-use crate::java::machine::{JavaFrame, JavaMachine, JavaValue, MethodCallee, ValueLocation, Watch};
-use crate::java::objects::ObjectKind;
-use crate::java::player::JavaPlayer;
-use crate::place::Place;
-use crate::step::Step;
+use crate::java::{JavaFrame, JavaMachine, JavaPlayer, JavaValue, MethodCallee, ObjectKind, ValueLocation, Watch};
+use crate::{Place, Step, TraceError};
 use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::Arc;

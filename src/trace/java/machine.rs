@@ -11,24 +11,19 @@
 //!
 //! Nothing is kept of what was; a [`Watch`] is told as it happens.
 
-use crate::TraceError;
-use crate::flow::BlockId;
-use crate::index::{Index, Keys};
 use crate::instrument::java::descriptor::ValueKind;
 use crate::instrument::java::operation::Operation;
 use crate::instrument::java::sites::{Site, SiteProbe};
-use crate::java::frame::Fit;
 pub use crate::java::frame::JavaFrame;
 use crate::java::memory::ObjectMemory;
 pub use crate::java::memory::ValueLocation;
 pub use crate::java::method::MethodCallee;
-use crate::java::method::{MachineMethod, MethodOperand, NONE};
-use crate::java::objects::JavaObjects;
-use crate::java::program::JavaProgram;
+use crate::java::method::NONE;
 use crate::java::streams::StreamRecord;
 pub use crate::java::value::JavaValue;
-use crate::step::Step;
+use crate::java::{Fit, JavaObjects, JavaProgram, MachineMethod, MethodOperand};
 use crate::watch::watch;
+use crate::{BlockId, Index, Keys, Step, TraceError};
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 

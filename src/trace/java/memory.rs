@@ -1,9 +1,7 @@
 //! Fields, elements and static fields: what they hold and which step wrote it.
 
-use crate::java::method::FieldId;
-use crate::java::program::JavaProgram;
-use crate::java::value::JavaValue;
-use crate::step::Step;
+use crate::Step;
+use crate::java::{FieldId, JavaProgram, JavaValue};
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
 

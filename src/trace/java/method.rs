@@ -1,7 +1,5 @@
 //! A method as the machine runs it.
 
-use crate::flow::BlockId;
-use crate::index::Keys;
 use crate::instrument::Unsupported;
 use crate::instrument::java::blocks::Blocks;
 use crate::instrument::java::class_file::{ClassFile, ClassMethod as Declared};
@@ -13,7 +11,7 @@ use crate::instrument::java::pool::{Constant, Pool, PoolMember};
 use crate::instrument::java::sites::Site;
 use crate::instrument::java::stack::constant_kind;
 use crate::java::library;
-use crate::place::Place;
+use crate::{BlockId, Keys, Place};
 use std::collections::HashMap;
 use std::sync::Arc;
 

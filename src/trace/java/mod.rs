@@ -37,3 +37,11 @@ pub mod text;
 pub mod tree;
 pub mod uses;
 pub mod value;
+
+pub use frame::{Fit, JavaFrame};
+pub use machine::{JavaMachine, JavaMoment, JavaUse, Nobody, ValueLocation, Watch};
+pub use method::{FieldId, MachineMethod, MethodCallee, MethodOperand};
+pub use objects::{JavaObjects, Object, ObjectKind};
+pub use player::JavaPlayer;
+pub use program::JavaProgram;
+pub use value::JavaValue;

@@ -1,9 +1,9 @@
 //! The objects of a recorded program, as they were when they were met first.
 
-use crate::TraceError;
-use crate::container::{ChunkKind as Chunk, Trace};
+use crate::container::ChunkKind as Chunk;
 use crate::java::library;
 use crate::java::memory::NumberMap;
+use crate::{Trace, TraceError};
 use std::collections::HashMap;
 use std::sync::Arc;
 

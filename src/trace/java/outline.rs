@@ -1,9 +1,9 @@
 //! Takes down where the steps of a run stand, and what the program printed.
 
-use crate::java::machine::{JavaFrame, JavaMachine, JavaValue, MethodCallee, ValueLocation, Watch};
 use crate::java::output::JavaOutput;
+use crate::java::{JavaFrame, JavaMachine, JavaValue, MethodCallee, ValueLocation, Watch};
 use crate::output::{OutputStream, WrittenOutput};
-use crate::run::{ObservableCall, OutlineReader, Run, StepStand};
+use crate::{ObservableCall, OutlineReader, Run, StepStand};
 
 /// Takes the outline of a run down while it is played.
 #[derive(Debug, Default)]

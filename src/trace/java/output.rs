@@ -1,12 +1,10 @@
 //! What a program printed, and the exception that ended it.
 
-use crate::TraceError;
-use crate::java::machine::{JavaFrame, JavaMachine, JavaValue, MethodCallee, ValueLocation, Watch};
-use crate::java::objects::ObjectKind;
-use crate::java::player::JavaPlayer;
-use crate::java::text;
+use crate::java::{
+    JavaFrame, JavaMachine, JavaPlayer, JavaValue, MethodCallee, ObjectKind, ValueLocation, Watch, text,
+};
 use crate::output::{Escape, OutputStream, Outputs, WrittenOutput};
-use crate::step::Step;
+use crate::{Step, TraceError};
 use std::collections::HashMap;
 use std::sync::Arc;
 

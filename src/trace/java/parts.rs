@@ -1,11 +1,8 @@
 //! What is in an object, as far as the recorded code read or wrote it.
 
 use crate::instrument::java::descriptor::is_reference;
-use crate::java::machine::JavaMachine;
 use crate::java::memory::ValueLocation;
-use crate::java::objects::ObjectKind;
-use crate::java::text;
-use crate::java::value::JavaValue;
+use crate::java::{JavaMachine, JavaValue, ObjectKind, text};
 use std::sync::Arc;
 
 /// Parts of an object that are shown in one line.

@@ -3,14 +3,10 @@
 //! A checkpoint is a copy of the process between two records. There are only so many: when they would take too much room,
 //! every second one goes, and later ones are farther apart.
 
-use crate::TraceError;
-use crate::container::Trace;
-use crate::java::machine::{JavaFrame, JavaMachine, JavaMoment, Nobody, Watch};
-use crate::java::objects::JavaObjects;
-use crate::java::program::JavaProgram;
 use crate::java::streams::Streams;
+use crate::java::{JavaFrame, JavaMachine, JavaMoment, JavaObjects, JavaProgram, Nobody, Watch};
 use crate::spool::Spool;
-use crate::step::Step;
+use crate::{Step, Trace, TraceError};
 use std::mem;
 use std::sync::Arc;
 

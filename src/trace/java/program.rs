@@ -1,12 +1,10 @@
 //! The classes of a recorded program.
 
-use crate::TraceError;
-use crate::container::{ChunkKind, Trace};
-use crate::index::Naming;
 use crate::instrument::java::class_file::ClassFile;
 use crate::instrument::java::pool::PoolMember;
 use crate::instrument::java::sites::{self, RecordedContent};
-use crate::java::method::{FieldId, MachineMethod};
+use crate::java::{FieldId, MachineMethod};
+use crate::{ChunkKind, Naming, Trace, TraceError};
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 use std::sync::Arc;

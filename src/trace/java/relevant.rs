@@ -1,16 +1,13 @@
 //! Potential dependences of a Java program, see [`potential`].
 
-use crate::dependence::{DependenceKind, Dependences};
-use crate::flow::BlockId;
 use crate::instrument::java::descriptor::MethodTypes;
 use crate::instrument::java::operation::{Element, Operation};
-use crate::java::machine::{JavaFrame, JavaMachine, JavaUse, JavaValue, ValueLocation, Watch};
-use crate::java::method::{FieldId, MachineMethod, MethodCallee, MethodOperand};
-use crate::java::player::JavaPlayer;
-use crate::java::{library, output};
+use crate::java::{
+    FieldId, JavaFrame, JavaMachine, JavaPlayer, JavaUse, JavaValue, MachineMethod, MethodCallee, MethodOperand,
+    ValueLocation, Watch, library, output,
+};
 use crate::potential::ActivationStep;
-use crate::step::Step;
-use crate::{TraceError, potential};
+use crate::{BlockId, DependenceKind, Dependences, Step, TraceError, potential};
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 

@@ -1,11 +1,9 @@
 //! The counts of a recorded run.
 
-use crate::TraceError;
-use crate::java::machine::{JavaFrame, JavaMachine, JavaUse, JavaValue, MethodCallee, ValueLocation, Watch};
-use crate::java::player::JavaPlayer;
 use crate::java::text::simple;
+use crate::java::{JavaFrame, JavaMachine, JavaPlayer, JavaUse, JavaValue, MethodCallee, ValueLocation, Watch};
 use crate::stat::{HeapCounts, Stat, ValueCheck};
-use crate::step::Step;
+use crate::{Step, TraceError};
 use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 

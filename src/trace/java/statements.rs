@@ -1,12 +1,9 @@
 //! The executed statements of a run, and how many of their steps are in some sets.
 
-use crate::TraceError;
-use crate::java::machine::{JavaFrame, JavaMachine, JavaValue, MethodCallee, Watch};
-use crate::java::player::JavaPlayer;
 use crate::java::text::simple;
-use crate::place::Place;
+use crate::java::{JavaFrame, JavaMachine, JavaPlayer, JavaValue, MethodCallee, Watch};
 use crate::statements::{StatementCounter, StatementCounts};
-use crate::step::{Step, Steps};
+use crate::{Place, Step, Steps, TraceError};
 use std::sync::Arc;
 
 /// All executed statements, by methods in the order in which they were first called. See

@@ -4,10 +4,9 @@
 //! as a whole; the pieces of all threads are taken in the order of their marks. In a program without data races each
 //! thread takes a mark after it has got what another one has let go, so the order is that of the reads and writes.
 
-use crate::TraceError;
-use crate::container::{Chunk, ChunkKind, Trace};
 use crate::instrument::java::sites::{CLOCK, CUT, LOST};
-use crate::java::program::JavaProgram;
+use crate::java::JavaProgram;
+use crate::{Chunk, ChunkKind, Trace, TraceError};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap, VecDeque};
 

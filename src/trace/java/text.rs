@@ -1,10 +1,7 @@
 //! Values and places as Java shows them.
 
-use crate::java::frame::JavaFrame;
-use crate::java::machine::JavaMachine;
 use crate::java::memory::ValueLocation;
-use crate::java::objects::ObjectKind;
-use crate::java::value::JavaValue;
+use crate::java::{JavaFrame, JavaMachine, JavaValue, ObjectKind};
 use std::fmt::Write as _;
 use std::sync::Arc;
 

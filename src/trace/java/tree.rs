@@ -1,15 +1,10 @@
 //! The tree of calls and loops of a run.
 
-use crate::TraceError;
-use crate::flow::BlockId;
 use crate::instrument::java::descriptor::result_type;
 use crate::instrument::java::sites::RecordedContent;
-use crate::java::machine::{JavaFrame, JavaMachine, JavaValue, ValueLocation, Watch};
-use crate::java::method::MachineMethod;
-use crate::java::player::JavaPlayer;
-use crate::java::text;
-use crate::step::Step;
+use crate::java::{JavaFrame, JavaMachine, JavaPlayer, JavaValue, MachineMethod, ValueLocation, Watch, text};
 use crate::tree::{CallNode, GrowingTree, NodeKind, OpenNode, TreeLimits};
+use crate::{BlockId, Step, TraceError};
 use std::collections::HashMap;
 use std::rc::Rc;
 use std::sync::Arc;

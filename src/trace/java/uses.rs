@@ -1,10 +1,7 @@
 //! Builds the dependence graph of a recorded run.
 
-use crate::TraceError;
-use crate::dependence::{DependenceKind, Dependences, Uses};
-use crate::java::machine::{JavaFrame, JavaMachine, JavaUse, Watch};
-use crate::java::player::JavaPlayer;
-use crate::step::Step;
+use crate::java::{JavaFrame, JavaMachine, JavaPlayer, JavaUse, Watch};
+use crate::{DependenceKind, Dependences, Step, TraceError, Uses};
 
 impl Watch for Uses {
     fn step(&mut self, _machine: &JavaMachine, frame: &JavaFrame) {

@@ -1,6 +1,6 @@
 //! Values on the stack, in locals and in objects.
 
-use crate::step::Step;
+use crate::Step;
 
 /// A value and where it comes from. The second slot of a `long` or `double` holds nothing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

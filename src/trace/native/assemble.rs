@@ -1,9 +1,8 @@
 //! A trace from the records of one process that were told at once.
 
-use crate::TraceError;
-use crate::container::{ChunkKind, TraceWriter, TracedProcess};
 use crate::instrument::segment::HEADER_SIZE;
 use crate::native::units::RecordedUnits;
+use crate::{ChunkKind, TraceError, TraceWriter, TracedProcess};
 
 /// Chunks become no longer than this and one record.
 const CHUNK: usize = 1 << 20;

@@ -1,6 +1,6 @@
 //! Finds the call that wrote bytes which no record has.
 
-use crate::step::Step;
+use crate::Step;
 
 /// Calls of unknown functions that are remembered.
 const N_REMEMBERED: usize = 16;

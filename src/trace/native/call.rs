@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::native::model::{self, Model};
-use crate::native::shape::{CallArgument, PrintClass, ValueSource};
+use crate::native::{CallArgument, PrintClass, ValueSource};
 
 /// A call that may run code of the program.
 #[derive(Debug, Clone, PartialEq, Eq)]

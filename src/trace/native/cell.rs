@@ -1,9 +1,7 @@
 //! Single variables of a process, wherever they are: in memory, or in a frame if their address does not escape.
 
-use crate::native::frame::NativeFrame;
-use crate::native::machine::NativeMachine;
-use crate::native::shape::Register;
-use crate::step::Step;
+use crate::Step;
+use crate::native::{NativeFrame, NativeMachine, Register};
 
 /// What a variable holds, and who wrote it last.
 #[derive(Debug, Clone, PartialEq, Eq)]

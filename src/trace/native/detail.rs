@@ -3,18 +3,16 @@
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
-use crate::TraceError;
-use crate::detail::{
-    Access, Detail, Doing, MAX_CONTENT, NamedAddress, OriginAnswer, Outside, StepStanding, UsedThing, VariableAnswer,
-};
-use crate::native::machine::{Crash, NativeCall, NativeFrame, NativeMachine, Watch};
-use crate::native::object::View;
-use crate::native::play::NativePlayer;
-use crate::native::shape::{CallArgument, FunctionShape, PrintClass};
+use crate::detail::MAX_CONTENT;
 use crate::native::visit::before_step;
-use crate::native::{object, value};
-use crate::place::Place;
-use crate::step::Step;
+use crate::native::{
+    CallArgument, Crash, FunctionShape, NativeCall, NativeFrame, NativeMachine, NativePlayer, PrintClass, View, Watch,
+    object, value,
+};
+use crate::{
+    Access, Detail, Doing, NamedAddress, OriginAnswer, Outside, Place, Step, StepStanding, TraceError, UsedThing,
+    VariableAnswer,
+};
 
 /// The maximum number of reads and writes of a step that are shown.
 const MAX_ACCESSES: usize = 200;
@@ -391,7 +389,7 @@ pub fn asked(player: &mut NativePlayer, step: Step, path: &str) -> Result<Variab
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::execution::Execution;
+    use crate::Execution;
     use crate::native::stored::{player, step};
     use crate::native::uses::dependences;
 

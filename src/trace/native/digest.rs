@@ -1,9 +1,8 @@
 //! Whether two runs did the same: one number for the segments that a thread went through.
 
-use crate::TraceError;
-use crate::container::{ChunkKind, Trace};
 use crate::native::records::Records;
 use crate::native::units::RecordedUnits;
+use crate::{ChunkKind, Trace, TraceError};
 
 /// FNV-1a.
 const PRIME: u64 = 0x0100_0000_01b3;

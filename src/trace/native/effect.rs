@@ -1,12 +1,11 @@
 //! Applies the [models](crate::native::model) of library functions.
 
-use crate::native::machine::{Awaited, BlockContent, NativeMachine, Watch};
+use crate::Step;
 use crate::native::memory::MAX_RANGE;
 use crate::native::model::{Effect, Emitted, Input, Length, Model, ZERO};
 use crate::native::nodes::Linking;
 use crate::native::stream::NativeStream;
-use crate::native::{nodes, scanned};
-use crate::step::Step;
+use crate::native::{Awaited, BlockContent, NativeMachine, Watch, nodes, scanned};
 
 /// Strings that are looked through are no longer.
 const MAX_STRING: u64 = 1 << 20;

@@ -6,12 +6,11 @@ use std::ops::Range;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use crate::flow::BlockId;
-use crate::instrument::instruction::{Instruction, OperandValue, ValueId};
-use crate::instrument::segment::Segment;
-use crate::native::machine::{Crash, NativeCall, NativeFrame, NativeMachine, UsedThing, Watch};
-use crate::native::shape::{FunctionShape, RecordAction, Register};
-use crate::step::Step;
+use crate::instrument::{Instruction, OperandValue, Segment, ValueId};
+use crate::native::{
+    Crash, FunctionShape, NativeCall, NativeFrame, NativeMachine, RecordAction, Register, UsedThing, Watch,
+};
+use crate::{BlockId, Step};
 
 /// The longest range of which each byte is noted.
 const MAX_RANGE: u64 = 4096;

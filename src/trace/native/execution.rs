@@ -2,16 +2,13 @@
 
 use std::ops::Range;
 
-use crate::TraceError;
 use crate::execution::execution;
 use crate::input::InputEntry;
-use crate::native::play::NativePlayer;
-use crate::native::{detail, initial, input, output, relevant, stat, statements, tree, uses};
+use crate::native::{NativePlayer, detail, initial, input, output, relevant, stat, statements, tree, uses};
 use crate::output::OutputByte as Byte;
-use crate::place::Place;
 use crate::slice::UsedPart;
 use crate::statements::Initial;
-use crate::step::{Step, Steps};
+use crate::{Place, Step, Steps, TraceError};
 
 execution! { NativePlayer {
     fn n_steps(&mut self) -> Result<u32, TraceError> {

@@ -10,13 +10,10 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use crate::TraceError;
-use crate::container::{ChunkKind, Trace};
-use crate::detail::Doing;
 use crate::native::frame::number;
-use crate::native::machine::{NativeMachine, Watch};
 use crate::native::records::NativeRecord;
-use crate::native::shape::{FunctionShape, RecordAction, ValueSource};
+use crate::native::{FunctionShape, NativeMachine, RecordAction, ValueSource, Watch};
+use crate::{ChunkKind, Doing, Trace, TraceError};
 
 const SIGBUS: u32 = 7;
 const SIGFPE: u32 = 8;

@@ -2,14 +2,11 @@
 
 use std::sync::Arc;
 
-use crate::flow::BlockId;
-use crate::index::Index;
-use crate::instrument::statement::FunctionStatement;
+use crate::instrument::FunctionStatement;
 use crate::native::call::NativeCall;
-use crate::native::shape::{FunctionShape, Register, ValueSource};
-use crate::place::Place;
+use crate::native::{FunctionShape, Register, ValueSource};
 use crate::regions::Regions;
-use crate::step::Step;
+use crate::{BlockId, Index, Place, Step};
 
 /// A register that was never set has this one as its step.
 const UNSET: Step = Step(u32::MAX);

@@ -2,18 +2,13 @@
 
 use std::sync::Arc;
 
-use crate::TraceError;
-use crate::container::{ChunkKind, Trace};
-use crate::instrument::Unsupported;
-use crate::instrument::instruction::MetadataId;
-use crate::instrument::layout::DataLayout;
 use crate::instrument::lex::TextCursor;
 use crate::instrument::map::UnitMap;
 use crate::instrument::types::Type;
-use crate::native::memory::NativeMemory;
+use crate::instrument::{DataLayout, MetadataId, Unsupported};
+use crate::native::NativeMemory;
 use crate::native::units::RecordedUnits;
-use crate::place::Place;
-use crate::step::Step;
+use crate::{ChunkKind, Place, Step, Trace, TraceError};
 use std::collections::HashMap;
 
 /// A variable that starts with more zeros than this starts with nothing known.

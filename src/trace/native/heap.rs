@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::step::Step;
+use crate::Step;
 
 /// A block of the heap.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

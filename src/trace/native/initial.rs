@@ -3,13 +3,10 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use crate::TraceError;
 use crate::native::globals::Globals;
-use crate::native::machine::{UsedThing, Watch};
-use crate::native::play::NativePlayer;
-use crate::place::Place;
+use crate::native::{NativePlayer, UsedThing, Watch};
 use crate::statements::Initial;
-use crate::step::{Step, Steps};
+use crate::{Place, Step, Steps, TraceError};
 
 /// The named global variables of which a step of a set read a byte that no step had written, by their declarations.
 ///

@@ -10,12 +10,10 @@ pub mod reader;
 use std::collections::HashMap;
 use std::ops::Range;
 
-use crate::TraceError;
 use crate::input::{InputEntry, Landing};
 pub use crate::native::input::reader::inputs;
-use crate::native::machine::{UsedThing, Watch};
-use crate::native::play::NativePlayer;
-use crate::step::Step;
+use crate::native::{NativePlayer, UsedThing, Watch};
+use crate::{Step, TraceError};
 
 /// The steps with which a part of an input enters: calls that bring only bytes of it, and steps that read bytes of it
 /// which a call brought together with others.

@@ -4,8 +4,8 @@
 //! is known by its address: as long as nobody takes an argument from it, which writes to it, it holds all of them. A list that is handed on is the same one, where
 //! an array is handed on as a pointer (x86-64); elsewhere its copy is not known.
 
-use crate::native::machine::NativeMachine;
-use crate::step::Step;
+use crate::Step;
+use crate::native::NativeMachine;
 
 /// Bytes of a list.
 const SIZE: u64 = 24;

@@ -1,9 +1,7 @@
 //! Parts of variables, as a C programmer names them: `a[3]`, `s.f`, `p->f`, `*p`, `list->next->name[i]`.
 
-use crate::instrument::debug::SourceType;
-use crate::native::frame::NativeFrame;
-use crate::native::object::{VariablePlace, View};
-use crate::native::tokens;
+use crate::instrument::SourceType;
+use crate::native::{NativeFrame, VariablePlace, View, tokens};
 
 /// A name is not longer.
 const MAX_LENGTH: usize = 1000;

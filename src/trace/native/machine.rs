@@ -9,27 +9,24 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use crate::TraceError;
 pub use crate::detail::UsedThing;
-use crate::index::Index;
-use crate::instrument::segment::SegmentKind;
+use crate::instrument::SegmentKind;
 use crate::native::atomic::updated;
 use crate::native::blame::Remembered;
 pub use crate::native::call::NativeCall;
 pub use crate::native::fault::Crash;
 pub use crate::native::frame::NativeFrame;
-use crate::native::frame::{External, number};
+use crate::native::frame::number;
 use crate::native::globals::Globals;
 use crate::native::heap::Heap;
 use crate::native::list::StartedList;
-use crate::native::memory::NativeMemory;
 use crate::native::records::NativeRecord;
 pub use crate::native::shape::RecordAction;
-use crate::native::shape::{FunctionShape, Next, ValueSource};
 use crate::native::stream::{NativeStream, StreamOutput};
+use crate::native::{External, FunctionShape, NativeMemory, Next, ValueSource};
 use crate::stat::ValueCheck;
-use crate::step::Step;
 use crate::watch::watch;
+use crate::{Index, Step, TraceError};
 
 /// Frames deeper than this are damage, not recursion.
 const MAX_DEPTH: usize = 50_000_000;

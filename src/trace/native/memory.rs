@@ -6,7 +6,7 @@
 use std::collections::HashMap;
 use std::rc::Rc;
 
-use crate::step::Step;
+use crate::Step;
 
 /// Bytes of a page.
 const PAGE: usize = 4096;

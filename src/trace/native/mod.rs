@@ -60,6 +60,14 @@ pub mod visit;
 #[cfg(any(test, feature = "testing"))]
 pub mod stored;
 
+pub use frame::{External, NativeFrame};
+pub use machine::{Awaited, BlockContent, Crash, NativeCall, NativeMachine, Nobody, RecordAction, UsedThing, Watch};
+pub use memory::{NativeMemory, Octet};
+pub use object::{VariablePlace, View};
+pub use play::NativePlayer;
+pub use shape::{CallArgument, FunctionShape, FunctionSlot, Next, PrintClass, Register, ValueSource};
+pub use value::{ValueContent, VariablePart};
+
 use crate::TraceError;
 use crate::instrument::map::MapError;
 

@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::native::memory::NativeMemory;
+use crate::native::NativeMemory;
 
 /// What is done to nodes, by their addresses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -184,7 +184,7 @@ impl Nodes<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::step::Step;
+    use crate::Step;
 
     const HEADER: u64 = 0x1000;
 

@@ -2,16 +2,13 @@
 
 use std::sync::Arc;
 
-use crate::detail::NamedAddress;
-use crate::instrument::debug::{Debug, DebugVariable, SourceType};
-use crate::instrument::instruction::MetadataId;
 use crate::instrument::types::Type;
-use crate::native::frame::NativeFrame;
+use crate::instrument::{Debug, DebugVariable, MetadataId, SourceType};
 use crate::native::globals::Global;
-use crate::native::machine::NativeMachine;
-use crate::native::shape::{FunctionShape, FunctionSlot, Register};
-use crate::native::value::{self, ValueContent, VariablePart};
-use crate::step::Step;
+use crate::native::{
+    FunctionShape, FunctionSlot, NativeFrame, NativeMachine, Register, ValueContent, VariablePart, value,
+};
+use crate::{NamedAddress, Step};
 
 /// Bytes of a string that a pointer points to.
 pub const MAX_STRING: u64 = 80;

@@ -3,8 +3,8 @@
 //! The functions are those that the C++ library of GNU exports. Formats of a stream (width, base, precision) are not
 //! known: numbers are taken to be printed in decimal, and the text of a floating-point number is not known.
 
-use crate::native::machine::NativeMachine;
-use crate::run::RunArgument;
+use crate::RunArgument;
+use crate::native::NativeMachine;
 
 /// Bytes of a string that count as printed.
 const MAX_TEXT: u64 = 1 << 16;
@@ -96,7 +96,7 @@ pub fn inserted(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::step::Step;
+    use crate::Step;
 
     const COUT: u64 = 0x1000;
 

@@ -1,14 +1,11 @@
 //! What a program wrote to its standard streams, call by call, and how it ended.
 
-use crate::TraceError;
 use crate::native::frame::narrow;
-use crate::native::machine::{Crash, NativeCall, NativeMachine, UsedThing, Watch};
-use crate::native::play::NativePlayer;
-use crate::native::printed;
 use crate::native::run::said;
+use crate::native::{Crash, NativeCall, NativeMachine, NativePlayer, UsedThing, Watch, printed};
 use crate::output::{OutputByte, OutputStream, Outputs, WrittenOutput};
 use crate::slice::UsedPart;
-use crate::step::Step;
+use crate::{Step, TraceError};
 
 /// The longest string that is printed.
 const MAX_TEXT: u64 = 1 << 20;

@@ -1,8 +1,8 @@
 //! Which variable or block an address belongs to. Frames and blocks use the same addresses again, so the address alone does not say it.
 
-use crate::native::machine::NativeMachine;
+use crate::Step;
+use crate::native::NativeMachine;
 use crate::native::object::slot_at;
-use crate::step::Step;
 
 /// What a byte belongs to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -2,10 +2,8 @@
 
 use std::sync::Arc;
 
-use crate::instrument::debug::{Compound, SourceType, StructMember};
-use crate::instrument::instruction::MetadataId;
-use crate::native::object::{VariablePlace, View};
-use crate::native::value::{self, VariablePart};
+use crate::instrument::{Compound, MetadataId, SourceType, StructMember};
+use crate::native::{VariablePart, VariablePlace, View, value};
 
 /// Unnamed structures in structures are followed so deep.
 const MAX_UNNAMED: u32 = 10;

@@ -6,18 +6,14 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use crate::TraceError;
-use crate::container::Trace;
-use crate::index::Naming;
 use crate::instrument::map::MapError;
 use crate::native::fault::{Fault, faults};
 use crate::native::globals::Globals;
-use crate::native::machine::{NativeMachine, Nobody, Watch};
 use crate::native::records::{NativeRecord, RecordPosition, Records};
-use crate::native::shape::FunctionShape;
 use crate::native::units::RecordedUnits;
+use crate::native::{FunctionShape, NativeMachine, Nobody, Watch};
 use crate::spool::Spool;
-use crate::step::Step;
+use crate::{Naming, Step, Trace, TraceError};
 
 /// Bytes that all checkpoints may take if they share nothing.
 const MAX_BYTES: usize = 512 << 20;

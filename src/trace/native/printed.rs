@@ -3,7 +3,7 @@
 use std::iter::{Copied, Peekable};
 use std::slice::Iter;
 
-use crate::native::machine::NativeMachine;
+use crate::native::NativeMachine;
 
 /// Longer than this nothing is told.
 const MAX_LENGTH: usize = 1 << 20;

@@ -6,10 +6,9 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use crate::TraceError;
-use crate::container::{Chunk, ChunkKind, Trace};
 use crate::instrument::segment::HEADER_SIZE;
 use crate::native::units::{RecordedUnits, SegmentEntry};
+use crate::{Chunk, ChunkKind, Trace, TraceError};
 
 /// One record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -3,15 +3,11 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use crate::dependence::Dependences;
-use crate::native::machine::{NativeFrame, NativeMachine, UsedThing, Watch};
-use crate::native::play::NativePlayer;
-use crate::native::shape::{FunctionShape, RecordAction};
 use crate::native::uses::kind_of;
 use crate::native::variables::{NativeWritable, VariableFinder, WrittenBy};
+use crate::native::{FunctionShape, NativeFrame, NativeMachine, NativePlayer, RecordAction, UsedThing, Watch};
 use crate::potential::ActivationStep;
-use crate::step::Step;
-use crate::{TraceError, potential};
+use crate::{Dependences, Step, TraceError, potential};
 
 /// Cost: the instructions of all functions, as often as calls are nested.
 fn written_by(shapes: &[Arc<FunctionShape>]) -> WrittenBy {

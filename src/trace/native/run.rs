@@ -3,14 +3,10 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use crate::TraceError;
-use crate::index::Index;
 use crate::native::frame::narrow;
-use crate::native::machine::{NativeCall, NativeMachine, Watch};
 use crate::native::ostream::inserted;
-use crate::native::play::NativePlayer;
-use crate::run::{LateWrite, ObservableCall, OutlineReader, Revealed, Run, RunArgument, StepStand};
-use crate::step::Step;
+use crate::native::{NativeCall, NativeMachine, NativePlayer, Watch};
+use crate::{Index, LateWrite, ObservableCall, OutlineReader, Revealed, Run, RunArgument, Step, StepStand, TraceError};
 
 /// Bytes of a string that count as said.
 const MAX_SAID: u64 = 1 << 16;

@@ -3,15 +3,10 @@
 
 use std::collections::HashMap;
 
-use crate::TraceError;
-use crate::native::detail;
-use crate::native::machine::{NativeCall, NativeMachine, Watch};
-use crate::native::object::View;
 use crate::native::owner::{Owner, owner};
-use crate::native::play::NativePlayer;
 use crate::native::visit::at_step;
-use crate::step::Step;
-use crate::walk::{SearchOutcome, TimeDirection};
+use crate::native::{NativeCall, NativeMachine, NativePlayer, View, Watch, detail};
+use crate::{SearchOutcome, Step, TimeDirection, TraceError};
 
 /// Steps between two questions whether the search goes on.
 const SLICE: u32 = 10_000;

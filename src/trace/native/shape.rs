@@ -3,24 +3,19 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-use crate::flow::{BlockId, Flow};
-use crate::index::Keys;
-use crate::instrument::Unsupported;
-use crate::instrument::debug::Debug;
 use crate::instrument::flow::{catcher, flow};
-use crate::instrument::function::Function;
-use crate::instrument::instruction::{Instruction, MetadataId, Op, OperandValue, ValueId};
-use crate::instrument::layout::DataLayout;
 use crate::instrument::map::UnitMap;
-use crate::instrument::operator::BinaryOp;
-use crate::instrument::segment::{
-    Segment, SegmentItem, SegmentItemKind, SegmentKind, is_list_intrinsic, is_memory_intrinsic, splits,
-};
-use crate::instrument::statement::{FunctionStatement, is_nothing, statements};
+use crate::instrument::segment::{is_list_intrinsic, is_memory_intrinsic, splits};
+use crate::instrument::statement::{is_nothing, statements};
 use crate::instrument::types::Type;
+use crate::instrument::{
+    BinaryOp, DataLayout, Debug, Function, FunctionStatement, Instruction, MetadataId, Op, OperandValue, Segment,
+    SegmentItem, SegmentItemKind, SegmentKind, Unsupported, ValueId,
+};
 use crate::native::call::NativeCall;
 use crate::native::model;
 use crate::native::units::Body;
+use crate::{BlockId, Flow, Keys};
 
 /// A place of a frame for one value of at most 8 bytes.
 pub type Register = u32;

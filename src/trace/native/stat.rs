@@ -3,11 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use crate::TraceError;
-use crate::native::machine::{NativeCall, NativeMachine, UsedThing, Watch};
-use crate::native::play::NativePlayer;
+use crate::native::{NativeCall, NativeMachine, NativePlayer, UsedThing, Watch};
 use crate::stat::{HeapCounts, Stat};
-use crate::step::Step;
+use crate::{Step, TraceError};
 
 #[derive(Default)]
 struct NativeCounter {

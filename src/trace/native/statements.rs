@@ -1,18 +1,15 @@
 //! The executed statements of a run, and how many of their steps are in some sets.
 
-use crate::TraceError;
-use crate::native::machine::{NativeCall, NativeMachine, Watch};
-use crate::native::play::NativePlayer;
 use crate::native::run::LOWEST_POINTER;
-use crate::place::Place;
+use crate::native::{NativeCall, NativeMachine, NativePlayer, Watch};
 use crate::statements::{StatementCounter, StatementCounts};
-use crate::step::{Step, Steps};
+use crate::{Place, Step, Steps, TraceError};
 use std::sync::Arc;
 
 /// All executed statements, by functions in the order in which they were first called. Entries of functions are no
 /// statements.
 ///
-/// - `distances`: a number for each step, from [`Step::START`](crate::step::Step::START); steps without one have [`u32::MAX`].
+/// - `distances`: a number for each step, from [`Step::START`](crate::Step::START); steps without one have [`u32::MAX`].
 ///
 /// - Result: also the library functions without a model that steps of the sets called with pointers, or that returned one.
 ///

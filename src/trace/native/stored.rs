@@ -7,11 +7,10 @@ use std::path::Path;
 
 use serde_json::Value;
 
-use crate::container::Trace;
-use crate::native::play::NativePlayer;
+use crate::native::NativePlayer;
 use crate::native::records::Records;
 use crate::native::units::RecordedUnits;
-use crate::step::Step;
+use crate::{Step, Trace};
 
 /// The one process of a recording, and what is known of its program.
 fn opened(program: &str, version: &str) -> (Trace, RecordedUnits) {

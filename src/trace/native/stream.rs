@@ -1,6 +1,6 @@
 //! A stream whose other end is memory of the program; [`streams`](crate::native::streams) says what calls do with it.
 
-use crate::step::Step;
+use crate::Step;
 
 /// What a call printed to a stream: its step, the number of bytes, and these if they are known.
 pub type StreamOutput = (Step, u64, Option<Vec<u8>>);

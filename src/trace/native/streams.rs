@@ -3,10 +3,10 @@
 //! The block of `open_memstream` gets what was printed when the stream is flushed or closed. Each byte keeps the step that printed it. Movements in such streams
 //! (`fseek`) are not followed.
 
+use crate::Step;
 use crate::native::effect::CallEffect;
-use crate::native::machine::{Awaited, BlockContent, NativeMachine, UsedThing, Watch};
 use crate::native::stream::{NativeStream, StreamOutput};
-use crate::step::Step;
+use crate::native::{Awaited, BlockContent, NativeMachine, UsedThing, Watch};
 
 impl NativeMachine {
     /// Whether a stream reads from memory of the program.

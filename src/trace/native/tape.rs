@@ -4,11 +4,9 @@ use std::collections::{HashMap, VecDeque};
 use std::ops::Range;
 use std::rc::Rc;
 
-use crate::TraceError;
 use crate::native::event::{Collector, EventTime, StepEvent};
-use crate::native::machine::{NativeMachine, RecordAction, Watch};
-use crate::native::play::NativePlayer;
-use crate::step::Step;
+use crate::native::{NativeMachine, NativePlayer, RecordAction, Watch};
+use crate::{Step, TraceError};
 
 /// Records before one that is asked for which are played with it.
 const WINDOW: u64 = 400;

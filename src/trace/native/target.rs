@@ -2,12 +2,10 @@
 
 use std::collections::HashMap;
 
-use crate::TraceError;
 use crate::native::frame::narrow;
-use crate::native::machine::{NativeCall, NativeMachine, Watch};
-use crate::native::play::NativePlayer;
 use crate::native::run::said;
-use crate::step::Step;
+use crate::native::{NativeCall, NativeMachine, NativePlayer, Watch};
+use crate::{Step, TraceError};
 
 /// The longest path that is read.
 const MAX_PATH: u64 = 4096;

@@ -3,15 +3,10 @@
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
-use crate::TraceError;
-use crate::flow::BlockId;
-use crate::instrument::instruction::Op;
-use crate::native::machine::{NativeMachine, Watch};
-use crate::native::object::View;
-use crate::native::play::NativePlayer;
-use crate::native::shape::FunctionShape;
-use crate::step::Step;
+use crate::instrument::Op;
+use crate::native::{FunctionShape, NativeMachine, NativePlayer, View, Watch};
 use crate::tree::{CallNode, GrowingTree, NodeKind, OpenNode, TreeLimits};
+use crate::{BlockId, Step, TraceError};
 
 /// The loops of a function.
 struct Loops {

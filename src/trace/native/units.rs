@@ -5,9 +5,8 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use crate::TraceError;
-use crate::instrument::function::Function;
 use crate::instrument::map::{MapError, UnitMap};
-use crate::instrument::segment::{Segment, Segments};
+use crate::instrument::{Function, Segment, Segments};
 
 /// A function of a unit, with its segments.
 #[derive(Debug)]

@@ -1,10 +1,7 @@
 //! Builds the dependence graph of a recorded run.
 
-use crate::TraceError;
-use crate::dependence::{DependenceKind, Dependences, Uses};
-use crate::native::machine::{NativeMachine, UsedThing, Watch};
-use crate::native::play::NativePlayer;
-use crate::step::Step;
+use crate::native::{NativeMachine, NativePlayer, UsedThing, Watch};
+use crate::{DependenceKind, Dependences, Step, TraceError, Uses};
 
 /// The kind of dependence that a use is.
 pub fn kind_of(what: UsedThing) -> DependenceKind {

@@ -2,8 +2,7 @@
 
 use std::fmt::Write as _;
 
-use crate::instrument::debug::{Compound, Debug, SourceType, StructMember};
-use crate::instrument::instruction::MetadataId;
+use crate::instrument::{Compound, Debug, MetadataId, SourceType, StructMember};
 
 /// Elements of an array, and bytes of a string, that are shown.
 const MAX_ELEMENTS: u64 = 32;

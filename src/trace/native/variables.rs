@@ -6,14 +6,13 @@
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
-use crate::instrument::instruction::{Callee, Instruction, Op, OperandValue, ValueId};
-use crate::instrument::layout::DataLayout;
 use crate::instrument::lex::TextCursor;
 use crate::instrument::segment::is_memory_intrinsic;
 use crate::instrument::types::Type;
+use crate::instrument::{Callee, DataLayout, Instruction, Op, OperandValue, ValueId};
+use crate::native::FunctionShape;
 use crate::native::model::{self, Effect};
 use crate::native::run::OUTPUTS;
-use crate::native::shape::FunctionShape;
 use crate::potential;
 
 /// Something that a statement may write.

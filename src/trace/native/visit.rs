@@ -1,9 +1,7 @@
 //! Replays one step of a run.
 
-use crate::TraceError;
-use crate::native::machine::{Crash, NativeCall, NativeFrame, NativeMachine, RecordAction, UsedThing, Watch};
-use crate::native::play::NativePlayer;
-use crate::step::Step;
+use crate::native::{Crash, NativeCall, NativeFrame, NativeMachine, NativePlayer, RecordAction, UsedThing, Watch};
+use crate::{Step, TraceError};
 
 /// Replays one step, and reports what it does to `watch`; nothing if there is no such step.
 ///

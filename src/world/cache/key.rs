@@ -6,7 +6,7 @@ use std::str::FromStr;
 
 use sha2::{Digest as _, Sha256};
 
-use idd_base::revision::{CommitId, TreeId};
+use idd_base::{CommitId, TreeId};
 
 /// The version of everything that the meaning of an observation depends on and that is not in the rest of the key: how
 /// trees are written, how commands are started, how output is normalised.

@@ -8,7 +8,7 @@ use std::time::{Duration, SystemTime};
 use crate::journal::{self, DamageKind, JournalSegment, Record};
 use crate::process::executions::ExecutedPrograms;
 use crate::tools::{HuntTools, ProgramChange};
-use idd_base::outcome::{Observation, TimeLimits};
+use idd_base::{Observation, TimeLimits};
 
 use super::index::CacheIndex;
 use super::{CacheEntry, CacheError, CacheEvent, Freed, IndexPosition, KeepLimits, Key, ResultCache, Want, gc, index};

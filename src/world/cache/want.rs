@@ -1,6 +1,6 @@
 //! Decides which observation answers which query.
 
-use idd_base::outcome::{Ending, Observation, Reason, Stage, TimeLimits};
+use idd_base::{Ending, Observation, Reason, Stage, TimeLimits};
 
 /// The requirements of a query, in addition to its key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

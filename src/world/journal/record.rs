@@ -1,14 +1,10 @@
 //! The records of a segment, one in each line. These types are the format, with those of `idd_base` in them.
 
-use idd_base::remaining::RemainingWork;
+use idd_base::{CommitId, HuntGoal, Observation, RemainingWork, TreeId};
 use std::path::PathBuf;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
-
-use idd_base::goal::HuntGoal;
-use idd_base::outcome::Observation;
-use idd_base::revision::{CommitId, TreeId};
 
 use super::path_text;
 
@@ -228,8 +224,7 @@ pub(super) mod tests {
     use std::ffi::OsString;
     use std::os::unix::ffi::OsStringExt as _;
 
-    use idd_base::goal::{Bound, HuntStage};
-    use idd_base::outcome::{Ending, Reason, Stage};
+    use idd_base::{Bound, Ending, HuntStage, Reason, Stage};
     use proptest::prelude::*;
 
     use super::*;

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use crate::process::ProcessGroup;
-use idd_base::outcome::Observation;
+use idd_base::Observation;
 
 use super::JournalError;
 use super::read::{RecordLocation, SegmentReader, read_at};
@@ -161,7 +161,7 @@ mod tests {
     use tempfile::TempDir;
 
     use crate::journal::JournalSegment;
-    use idd_base::outcome::{Ending, Stage};
+    use idd_base::{Ending, Stage};
 
     use super::*;
 

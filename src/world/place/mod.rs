@@ -14,7 +14,7 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::{fmt, fs, io, iter};
 
-use crate::repo::locate::Location;
+use crate::repo::Location;
 use crate::repo::private::private_directory;
 use crate::system;
 use crate::system::view::{Mount, MountView, Rights};

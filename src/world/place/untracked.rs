@@ -14,7 +14,7 @@ use sha2::{Digest as _, Sha256};
 
 use crate::files::{self, OnDisk};
 use crate::place::surroundings::ShownPath;
-use crate::repo::locate::{self, Location};
+use crate::repo::{Location, locate};
 
 /// The largest file and directory that are copied, in bytes; larger ones are shown as they are.
 const MAX_COPIED_BYTES: u64 = 4 << 20;

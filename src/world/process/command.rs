@@ -25,7 +25,7 @@ use crate::process::{RunError, executions, survivors};
 use crate::system::usage::Usage;
 use crate::system::view::MountView;
 use crate::system::{self, WatchSetup, launch, wait_with_usage};
-use idd_base::outcome::{Ending, Reason};
+use idd_base::{Ending, Reason};
 
 /// A command with its context.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -67,7 +67,7 @@ pub struct EndedCommand {
     pub ending: Ending,
     /// Wall time until the command itself ended.
     pub duration: Duration,
-    /// Standard output and error in their order, at most 128 KiB (see [`idd_base::outcome::Observation::output`]).
+    /// Standard output and error in their order, at most 128 KiB (see [`idd_base::Observation::output`]).
     pub output: Vec<u8>,
     /// Whether it was killed because of [`CommandWatch::is_interrupted`]; then `ending` says nothing about the command.
     pub cancelled: bool,

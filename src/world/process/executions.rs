@@ -279,7 +279,7 @@ mod tests {
 
     use super::*;
     use crate::process::{Command, CommandWatch, CommandWords, EndedCommand, ProcessGroup, run};
-    use idd_base::outcome::Ending;
+    use idd_base::Ending;
 
     struct Watcher(Arc<ExecutedPrograms>);
 

@@ -25,7 +25,7 @@ use crate::compiler::{CPLUSPLUS, NAMES, is_known};
 use crate::record::objects::{InstrumentedObjects, KeptObject};
 use crate::record::{RecordError, objects};
 use crate::{files, process};
-use idd_trace::instrument::segment::SegmentGrain;
+use idd_trace::instrument::SegmentGrain;
 
 /// The variable with the directory, for the compiler's links.
 pub const VARIABLE: &str = "IDD_BUILD";

@@ -16,7 +16,7 @@ use rustix::event::{PollFd, PollFlags, Timespec};
 use rustix::io::Errno;
 
 use crate::{process, system};
-use idd_trace::container::TracedProcess;
+use idd_trace::TracedProcess;
 
 /// The n-th instance of a segment, n from 1.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -431,8 +431,8 @@ fn put_ranges(ranges: &[ByteRange], message: &mut Vec<u8>) {
 mod tests {
     use super::*;
     use crate::record::shim::built;
+    use idd_trace::instrument::SegmentGrain;
     use idd_trace::instrument::map::UnitMap;
-    use idd_trace::instrument::segment::SegmentGrain;
 
     const PROGRAM: &str = r#"
 #include <stdio.h>

@@ -30,9 +30,10 @@ use crate::process::{CommandWatch, ProcessGroup};
 use crate::record::RecordError;
 use crate::record::memory::ProcessMemory;
 use crate::system;
-use idd_base::outcome::Ending;
-use idd_trace::container::{ChunkKind, MAX_CHUNK, REPLACED, TraceWriter, TracedProcess, Unfinished};
+use idd_base::Ending;
+use idd_trace::container::{MAX_CHUNK, REPLACED};
 use idd_trace::native::fault;
+use idd_trace::{ChunkKind, TraceWriter, TracedProcess, Unfinished};
 
 /// The variable with the socket, for instrumented programs.
 pub const VARIABLE: &str = "IDD_TRACE";

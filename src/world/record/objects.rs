@@ -24,8 +24,7 @@ use rustix::fs::FlockOperation;
 use sha2::{Digest as _, Sha256};
 
 use crate::{files, system};
-use idd_trace::instrument::map;
-use idd_trace::instrument::segment::SegmentGrain;
+use idd_trace::instrument::{SegmentGrain, map};
 
 /// Bytes of all entries; beyond that, the oldest ones are removed before a command uses the directory.
 const MAX_BYTES: u64 = 1 << 30;

@@ -15,8 +15,7 @@ use crate::record::build::{BuildDirectory, Logged, WRAPPED};
 use crate::record::objects::{self, KeptObject};
 use idd_trace::instrument::invoke::normalised;
 use idd_trace::instrument::module::Module;
-use idd_trace::instrument::segment::SegmentGrain;
-use idd_trace::instrument::{map, rewrite};
+use idd_trace::instrument::{SegmentGrain, map, rewrite};
 
 /// How the IR is printed: unoptimised, with all names, and with null as a valid address. So the result crashes where
 /// the program would, and undefined behaviour is not optimised away.

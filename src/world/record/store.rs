@@ -15,10 +15,9 @@ use std::{fs, io};
 use serde::{Deserialize, Serialize};
 
 use crate::files;
-use idd_trace::TraceError;
-use idd_trace::container::Trace;
 use idd_trace::instrument::map::UnitMap;
 use idd_trace::native::units::RecordedUnits;
+use idd_trace::{Trace, TraceError};
 
 /// The description of a recording.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

@@ -23,8 +23,7 @@ use crate::remote::trouble::Trouble;
 use crate::run::sandbox::{Commands, Precheck, ProbeJob};
 use bazel_remote_apis::build::bazel::remote::execution::v2 as api;
 use bazel_remote_apis::google::protobuf;
-use idd_base::outcome::{Ending, Observation, Reason, Stage};
-use idd_base::revision::CommitId;
+use idd_base::{CommitId, Ending, Observation, Reason, Stage};
 use std::os::unix::ffi::OsStrExt as _;
 use std::time::Duration;
 
@@ -324,8 +323,7 @@ mod tests {
     use crate::place::surroundings::Surroundings;
     use crate::remote::address::Address;
     use crate::run::sandbox::Rebuild;
-    use idd_base::outcome::TimeLimits;
-    use idd_base::revision::{ObjectId, TreeId};
+    use idd_base::{ObjectId, TimeLimits, TreeId};
     use std::collections::BTreeMap;
 
     fn job() -> ProbeJob {

@@ -17,7 +17,7 @@ use crate::repo::refusal::{MoveStop, Refusal, WriteError, WrittenTreeLimits};
 use crate::repo::stat::BlobForm;
 use crate::repo::write::content;
 use bazel_remote_apis::build::bazel::remote::execution::v2 as api;
-use idd_base::revision::{BlobId, CommitId, TreeId};
+use idd_base::{BlobId, CommitId, TreeId};
 use std::collections::{BTreeSet, HashSet};
 use std::mem;
 

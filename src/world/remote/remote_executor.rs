@@ -18,7 +18,7 @@ use crate::repo::refusal::{Refusal, split};
 use crate::repo::{ConversionNotice, Repository, private};
 use crate::run::executor::{Executor, PlaceResult, PlacedJob, Wish};
 use crate::run::sandbox::{ProbeJob, Probed, SandboxError};
-use idd_base::outcome::{Ending, Observation, Stage};
+use idd_base::{Ending, Observation, Stage};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, Sender};

@@ -1,8 +1,7 @@
 //! A `git bisect` that is under way in the user's worktree.
 
-use crate::repo::locate::Location;
-use crate::repo::{graph, private, refs};
-use idd_base::revision::{CommitId, ObjectId};
+use crate::repo::{Location, graph, private, refs};
+use idd_base::{CommitId, ObjectId};
 use std::fs;
 
 /// The marks of a `git bisect`.

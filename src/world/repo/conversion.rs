@@ -7,7 +7,7 @@
 use std::collections::BTreeMap;
 
 use crate::repo::attributes::AttributeValue;
-use idd_base::revision::BlobId;
+use idd_base::BlobId;
 use std::fmt;
 
 /// A feature of a tree that is not supported; reported once to the user.

@@ -3,7 +3,7 @@
 use crate::repo::Repository;
 use crate::repo::object::{EntryKind, ObjectReader, TreeEntry};
 use crate::repo::refusal::MoveStop;
-use idd_base::revision::TreeId;
+use idd_base::TreeId;
 use std::cmp::Ordering;
 
 /// Trees that differ in more files have the same distance.

@@ -11,7 +11,7 @@ use crate::repo::attributes::{AttributeFile, AttributeStack, AttributeValue};
 use crate::repo::entry::entry_at;
 use crate::repo::ids::oid;
 use crate::repo::pattern::Pattern;
-use idd_base::revision::TreeId;
+use idd_base::TreeId;
 use idd_change::syntax::Language;
 use idd_change::{FileDivision, FilePair, FileSide};
 

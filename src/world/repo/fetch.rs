@@ -1,8 +1,8 @@
 //! Fetches objects from the user's remote, with the user's git. It changes no ref and no `FETCH_HEAD`, and runs no
 //! hook.
 
-use crate::repo::RepoError;
-use crate::repo::locate::{Location, run_git};
+use crate::repo::locate::run_git;
+use crate::repo::{Location, RepoError};
 use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::path::PathBuf;

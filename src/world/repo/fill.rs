@@ -19,7 +19,7 @@ use crate::repo::object::ObjectReader;
 use crate::repo::refusal::{MoveStop, Refusal, WriteError};
 use crate::repo::stat::{BlobForm, FileStat};
 use crate::repo::write::{content, write};
-use idd_base::revision::BlobId;
+use idd_base::BlobId;
 
 /// Fewer files are written by one thread: other threads would have to open the repository first.
 const FEW: usize = 128;

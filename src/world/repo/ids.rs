@@ -1,7 +1,7 @@
 //! Object ids as libgit2 has them.
 
 use git2::Oid;
-use idd_base::revision::{CommitId, ObjectId, TreeId};
+use idd_base::{CommitId, ObjectId, TreeId};
 
 pub(super) fn commit_id(id: Oid) -> CommitId {
     CommitId(object_id(id))

@@ -1,7 +1,7 @@
 //! The index of a worker's worktree in git's format: the written files with their stat data.
 
 use crate::repo::stat::{BlobForm, Directory, FileStat, TrackedEntry};
-use idd_base::revision::ObjectId;
+use idd_base::ObjectId;
 use rustix::process::{getegid, geteuid};
 use std::collections::BTreeSet;
 use std::iter;

@@ -5,10 +5,9 @@
 
 use crate::files;
 use crate::repo::ids::{commit_id, oid};
-use crate::repo::locate::Location;
-use crate::repo::{RepoError, Repository, private, refs};
+use crate::repo::{Location, RepoError, Repository, private, refs};
 use git2::{ObjectType, Oid, Signature, Time};
-use idd_base::revision::{CommitId, TreeId};
+use idd_base::{CommitId, TreeId};
 use std::ffi::OsStr;
 use std::fs::File;
 use std::os::unix::ffi::OsStrExt;

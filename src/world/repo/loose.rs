@@ -8,7 +8,7 @@ use crate::repo::ids::oid;
 use crate::repo::refusal::WrittenTreeLimits;
 use crate::repo::{Repository, private};
 use git2::{ObjectType, Oid};
-use idd_base::revision::ObjectId;
+use idd_base::ObjectId;
 use rayon::prelude::*;
 use std::ffi::OsStr;
 use std::fs::{self, File};

@@ -64,7 +64,10 @@ pub mod test_repository;
 #[cfg(test)]
 mod testing;
 
-use idd_base::plural::count;
+pub use locate::Location;
+pub use store::{HeldFiles, PlainMerge, TreeStore};
+
+use idd_base::count;
 use idd_change::trees::TreesError;
 use std::io;
 use std::path::{Path, PathBuf};

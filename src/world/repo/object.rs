@@ -8,7 +8,7 @@ use crate::repo::loose::{Loose, LooseState};
 use crate::repo::refusal::{MoveStop, Refusal, WriteError};
 use crate::repo::{Repository, private};
 use git2::ObjectFormat;
-use idd_base::revision::{BlobId, CommitId, ObjectId, TreeId};
+use idd_base::{BlobId, CommitId, ObjectId, TreeId};
 
 /// The kind of an entry of a tree.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

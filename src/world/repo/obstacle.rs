@@ -3,7 +3,7 @@
 use crate::repo::ids::oid;
 use crate::repo::{RepoError, Repository};
 use git2::ObjectType;
-use idd_base::revision::TreeId;
+use idd_base::TreeId;
 
 /// What prevents a file at a path. The paths are relative to the top.
 #[derive(Debug, Clone, PartialEq, Eq)]

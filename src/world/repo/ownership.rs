@@ -2,7 +2,7 @@
 //!
 //! Otherwise that user could neither hunt there again nor, where git put an object into a new directory, commit.
 
-use crate::repo::locate::Location;
+use crate::repo::Location;
 use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags, chownat, fstat, openat};
 use rustix::io::Result;
 use rustix::process::{Gid, Uid, geteuid};

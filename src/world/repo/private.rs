@@ -9,7 +9,7 @@ use crate::repo::object::{ObjectReader, n_id_bytes};
 use crate::repo::stat::Directory;
 use crate::repo::{RepoError, Repository, index, loose, modules, refs};
 use git2::{ConfigLevel, ObjectFormat, Oid, RepositoryInitOptions, Signature};
-use idd_base::revision::{CommitId, ObjectId, TreeId};
+use idd_base::{CommitId, ObjectId, TreeId};
 use std::collections::BTreeSet;
 use std::io::{ErrorKind, Read, Write};
 use std::os::unix::ffi::OsStrExt;

@@ -8,7 +8,7 @@ use crate::repo::ids::oid;
 use crate::repo::object::{EntryKind, ObjectReader};
 use crate::repo::{RepoError, Repository};
 use git2::OdbLookupFlags;
-use idd_base::revision::{ObjectId, TreeId};
+use idd_base::{ObjectId, TreeId};
 use std::cell::{Cell, RefCell};
 use std::collections::{BTreeSet, HashSet};
 use std::rc::Rc;

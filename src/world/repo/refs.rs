@@ -4,10 +4,10 @@
 //! objects are read by their ids.
 
 use crate::repo::ids::oid;
-use crate::repo::locate::{Location, run_git};
-use crate::repo::{RepoError, Repository};
+use crate::repo::locate::run_git;
+use crate::repo::{Location, RepoError, Repository};
 use git2::Oid;
-use idd_base::revision::{CommitId, ObjectId};
+use idd_base::{CommitId, ObjectId};
 use std::collections::{HashMap, HashSet};
 use std::ffi::{OsStr, OsString};
 use std::path::Path;

@@ -6,8 +6,7 @@ use std::path::PathBuf;
 use rustix::io::Errno;
 use thiserror::Error;
 
-use idd_base::outcome::Reason;
-use idd_base::revision::CommitId;
+use idd_base::{CommitId, Reason};
 
 /// Limits of a written tree; a larger tree is refused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

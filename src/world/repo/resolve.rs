@@ -282,8 +282,8 @@ mod tests {
     use super::*;
     use crate::repo::edit::edit;
     use crate::repo::ids::{oid, tree_id};
-    use crate::repo::store::{HeldFiles, TreeStore};
-    use idd_base::revision::TreeId;
+    use crate::repo::{HeldFiles, TreeStore};
+    use idd_base::TreeId;
     use idd_change::trees::{Favor, Merged, Trees};
 
     type Files<'a> = &'a [(&'a str, &'a str)];

@@ -5,7 +5,7 @@ use std::path::Path;
 use crate::repo::Repository;
 use crate::repo::ids::oid;
 use git2::{ObjectType, Tree, TreeWalkMode, TreeWalkResult};
-use idd_base::revision::TreeId;
+use idd_base::TreeId;
 
 /// Larger files are not sources.
 const MAX_BYTES: usize = 16 << 20;

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use rustix::fs::{FileType, Mode};
 
 use crate::repo::conversion::Conversion;
-use idd_base::revision::{BlobId, CommitId, TreeId};
+use idd_base::{BlobId, CommitId, TreeId};
 
 /// The fields of `lstat` in which a change shows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

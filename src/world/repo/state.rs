@@ -1,7 +1,6 @@
 //! The user's state as a digest: a hunt must not change it.
 
-use crate::repo::locate::Location;
-use crate::repo::refs;
+use crate::repo::{Location, refs};
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};

@@ -8,7 +8,7 @@ use crate::repo::promisor::Promisor;
 use crate::repo::resolve::resolve;
 use crate::repo::{RepoError, Repository, edit, patch};
 use git2::{Diff, DiffFindOptions, DiffFormat, DiffOptions, FileFavor, MergeOptions, Oid};
-use idd_base::revision::{BlobId, ObjectId, TreeId};
+use idd_base::{BlobId, ObjectId, TreeId};
 use idd_change::trees::{Favor, Merged, Rung, Trees, TreesError};
 use idd_change::{ChangeSet, EntryContent, EntryMode, FileDivision, FilePair, FileSide, Subset};
 use std::cell::RefCell;

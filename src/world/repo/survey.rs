@@ -6,7 +6,7 @@ use crate::repo::object::{EntryKind, ObjectReader, TreeEntry};
 use crate::repo::paths::{case_collision, refuse_component};
 use crate::repo::refusal::{MoveStop, Refusal, WrittenTreeLimits};
 use crate::repo::stat::{BlobForm, Directory, Totals, TrackedEntry};
-use idd_base::revision::{BlobId, CommitId, TreeId};
+use idd_base::{BlobId, CommitId, TreeId};
 
 /// The maximum length of a link's target, in bytes.
 const MAX_TARGET_BYTES: u64 = 4095;

@@ -6,9 +6,8 @@ use std::path::PathBuf;
 use tempfile::TempDir;
 
 use crate::repo::ids::{object_id, oid, tree_id};
-use crate::repo::locate::Location;
-use crate::repo::{Repository, private};
-use idd_base::revision::{CommitId, TreeId};
+use crate::repo::{Location, Repository, private};
+use idd_base::{CommitId, TreeId};
 
 /// A repository in a directory of its own, whose working tree is empty.
 pub struct WrittenRepository {

@@ -3,7 +3,7 @@
 use crate::repo::Repository;
 use crate::repo::object::{EntryKind, ObjectReader, TreeEntry};
 use crate::repo::refusal::MoveStop;
-use idd_base::revision::{BlobId, TreeId};
+use idd_base::{BlobId, TreeId};
 use std::collections::{BTreeMap, HashMap, HashSet, hash_map};
 
 /// The maximum number of sources.

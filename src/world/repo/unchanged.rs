@@ -5,10 +5,9 @@
 //! than what was built of another version meanwhile.
 
 use crate::repo::ids::object_id;
-use crate::repo::locate::Location;
 use crate::repo::stat::{Directory, FileStat, TrackedEntry};
-use crate::repo::{files, private};
-use idd_base::revision::ObjectId;
+use crate::repo::{Location, files, private};
+use idd_base::ObjectId;
 use rustix::fs::{AtFlags, Timespec, Timestamps, UTIME_NOW, utimensat};
 use std::collections::HashMap;
 use std::ffi::OsStr;

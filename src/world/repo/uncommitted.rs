@@ -1,7 +1,6 @@
 //! What the user changed and has not committed.
 
-use crate::repo::locate::Location;
-use crate::repo::private;
+use crate::repo::{Location, private};
 use git2::StatusOptions;
 
 /// The tracked files (relative to the top) that the working tree or the index has in another version than `HEAD`; none if

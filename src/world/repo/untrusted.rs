@@ -1,7 +1,7 @@
 //! The readers of raw objects, for tests that give them any bytes.
 
 use crate::repo::{graph, loose, object};
-use idd_base::revision::CommitId;
+use idd_base::CommitId;
 
 /// Reads a loose object file; returns whether it is an object, with any id.
 pub fn read_loose(mut bytes: &[u8]) -> bool {

@@ -22,7 +22,7 @@ use crate::repo::settle::{Settled, Since, settle};
 use crate::repo::stat::Directory;
 use crate::repo::unchanged::FileTimes;
 use crate::repo::write::{MoveResult, WorktreeWriter};
-use idd_base::revision::TreeId;
+use idd_base::TreeId;
 
 /// The file at the top that belongs to the worker and not to the tree.
 pub const GIT_FILE: &[u8] = b".git";

@@ -20,7 +20,7 @@ use crate::repo::fill::{self, Filled, PendingFile, fill};
 use crate::repo::object::{EntryKind, ObjectReader, TreeEntry};
 use crate::repo::refusal::{MoveStop, WriteError};
 use crate::repo::stat::{BlobForm, Directory, FileRecord, FileStat, Totals, TrackedEntry};
-use idd_base::revision::{BlobId, CommitId, TreeId};
+use idd_base::{BlobId, CommitId, TreeId};
 
 /// The maximum number of notices; a tree can have any number of them.
 const MAX_NOTICES: usize = 1000;

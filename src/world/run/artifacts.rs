@@ -7,8 +7,7 @@
 use crate::files as disk;
 use crate::process::EndedCommand;
 use crate::repo::files;
-use idd_base::outcome::Ending;
-use idd_base::revision::CommitId;
+use idd_base::{CommitId, Ending};
 use rustix::fs::{FileType, FlockOperation, Mode, OFlags, SeekFrom};
 use rustix::io::Errno;
 use sha2::{Digest as _, Sha256};

@@ -11,8 +11,7 @@ use super::failure_line::{failure_line, telling_line};
 use super::normalise::{normalise, without_colours};
 use super::{alike, crash, table};
 use crate::run::runners::{NamedOutcome, RunnerReport, junit};
-use idd_base::outcome::{Ending, NamedTest, Observation, Outcome, Reason, Signature, Stage};
-use idd_base::sought::Sought;
+use idd_base::{Ending, NamedTest, Observation, Outcome, Reason, Signature, Sought, Stage};
 
 /// The exit code of a test that cannot test the revision.
 const SKIP: i32 = 125;

@@ -9,7 +9,7 @@ use std::sync::LazyLock;
 use regex::{Regex, RegexBuilder};
 
 use super::normalise::{DESCRIBED, normalise, without_colours};
-use idd_base::outcome::{Observation, Outcome, Reason};
+use idd_base::{Observation, Outcome, Reason};
 
 /// A text that was cut, or has more lines than this, is not compared line by line.
 const MAX_LINES: usize = 5000;
@@ -168,7 +168,7 @@ static REPLACEMENTS: LazyLock<Vec<(Regex, &str)>> = LazyLock::new(|| {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use idd_base::outcome::{Ending, Stage};
+    use idd_base::{Ending, Stage};
     use std::time::Duration;
 
     fn seen(output: &str) -> Observation {

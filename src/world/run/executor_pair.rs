@@ -124,7 +124,7 @@ impl Executor for ExecutorPair {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use idd_base::revision::TreeId;
+    use idd_base::TreeId;
     use std::cell::RefCell;
     use std::collections::VecDeque;
     use std::rc::Rc;

@@ -6,7 +6,7 @@ use crate::repo::ConversionNotice;
 use crate::run::executor::{Executor, PlaceResult, PlacedJob, Wish};
 use crate::run::local_executor::LocalExecutor;
 use crate::run::sandbox::{self, SandboxError};
-use idd_base::revision::CommitId;
+use idd_base::CommitId;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};

@@ -6,7 +6,7 @@ use crate::repo::distance::distance;
 use crate::repo::{ConversionNotice, private};
 use crate::run::executor::{Executor, PlaceResult, PlacedJob, Wish};
 use crate::run::sandbox::{Sandbox, SandboxError};
-use idd_base::revision::{CommitId, TreeId};
+use idd_base::{CommitId, TreeId};
 use std::collections::BTreeSet;
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};

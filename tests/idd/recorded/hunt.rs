@@ -7,13 +7,10 @@ use std::sync::atomic::AtomicBool;
 
 use git_idd::args::{self, Invocation, Request};
 use idd_report::Report;
-use idd_session::context::{Context, Embedding};
-use idd_session::failure::Failure;
 use idd_session::hunt::Task;
 use idd_session::order::HuntOrder;
 use idd_session::plan::Plan;
-use idd_session::saved;
-use idd_session::talk::Silent;
+use idd_session::{Context, Embedding, Failure, Silent, saved};
 use idd_world::files::hex;
 use idd_world::repo::{locate, private};
 use serde_json::Value;

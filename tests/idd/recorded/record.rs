@@ -25,7 +25,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::fmt::Write as _;
 use std::time::Duration;
 
-use idd_base::outcome::{Ending, Observation, Reason, Stage};
+use idd_base::{Ending, Observation, Reason, Stage};
 use idd_world::files::hex;
 use idd_world::run::product::Product;
 use idd_world::run::sandbox::Probed;

@@ -1,8 +1,7 @@
 use std::ffi::OsString;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use idd_base::outcome::{Ending, Observation, Reason, Stage};
-use idd_base::revision::{CommitId, TreeId};
+use idd_base::{CommitId, Ending, Observation, Reason, Stage, TreeId};
 use idd_world::place::surroundings::Surroundings;
 use idd_world::process::{CommandWatch, CommandWords, ProcessGroup};
 use idd_world::run::sandbox::{Commands, Precheck, ProbeJob, Rebuild};

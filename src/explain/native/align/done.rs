@@ -5,9 +5,8 @@ use std::fmt::Write as _;
 use std::sync::Arc;
 
 use crate::align::statements::{NO_EFFECT, StatementEffect, VersionFunction};
-use idd_trace::instrument::instruction::{Instruction, Op, OperandValue, ValueId};
-use idd_trace::instrument::statement::FunctionStatement;
-use idd_trace::native::shape::FunctionShape;
+use idd_trace::instrument::{FunctionStatement, Instruction, Op, OperandValue, ValueId};
+use idd_trace::native::FunctionShape;
 
 /// What a function does.
 pub fn function(shape: &FunctionShape) -> VersionFunction {

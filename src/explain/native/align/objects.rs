@@ -8,10 +8,9 @@ use std::collections::{BTreeMap, HashMap};
 
 use crate::align::Alignment;
 use crate::align::way::AccessPath;
+use idd_trace::Step;
 use idd_trace::native::heap::HeapBlock;
-use idd_trace::native::machine::NativeMachine;
-use idd_trace::native::object::View;
-use idd_trace::step::Step;
+use idd_trace::native::{NativeMachine, View};
 
 /// One of the two runs at a point.
 #[derive(Clone, Copy)]

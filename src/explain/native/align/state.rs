@@ -17,16 +17,12 @@ use crate::native::align::objects::{BlockLayouts, PairedObjects, PointedObject, 
 use crate::native::align::state::slots::Slots;
 use crate::native::unions::Union;
 use crate::native::value_texts;
-use idd_trace::instrument::debug::{Debug, SourceType};
-use idd_trace::instrument::instruction::MetadataId;
 use idd_trace::instrument::module::Module;
 use idd_trace::instrument::types::Type;
-use idd_trace::native::frame::NativeFrame;
+use idd_trace::instrument::{Debug, MetadataId, SourceType};
 use idd_trace::native::heap::HeapBlock;
-use idd_trace::native::object::VariablePlace;
-use idd_trace::native::value;
-use idd_trace::place;
-use idd_trace::step::Step;
+use idd_trace::native::{NativeFrame, VariablePlace, value};
+use idd_trace::{Place, Step};
 
 mod skim;
 mod slots;
@@ -51,7 +47,7 @@ pub struct Cell {
     /// Its bytes.
     pub length: u64,
     /// Where it is declared, if it is a part of a global variable.
-    pub declared: Option<place::Place>,
+    pub declared: Option<Place>,
     /// The way to it from a variable: `head->next->v`.
     pub path: String,
     /// The step of the failing run that wrote it last.

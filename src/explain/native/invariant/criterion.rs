@@ -3,17 +3,15 @@
 use crate::invariant::FailingState;
 use crate::invariant::history::VersionEffects;
 use crate::native::invariant::{Native, time};
-use idd_trace::TraceError;
-use idd_trace::detail::Doing;
-use idd_trace::instrument::instruction::Op;
+use idd_trace::instrument::Op;
 use idd_trace::instrument::types::Type;
 use idd_trace::logic::substitute::variables;
 use idd_trace::logic::term::{BinaryTerm, TermId, Terms};
+use idd_trace::native::NativeMachine;
 use idd_trace::native::event::{EventTime, Looked};
-use idd_trace::native::machine::NativeMachine;
 use idd_trace::native::output::ByteOrigin;
 use idd_trace::native::visit::before_step;
-use idd_trace::step::Step;
+use idd_trace::{Doing, Step, TraceError};
 
 /// Addresses below are those of no memory.
 const FIRST_PAGE: u64 = 1 << 16;

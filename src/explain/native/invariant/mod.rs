@@ -15,16 +15,14 @@ use std::sync::Arc;
 
 use crate::invariant::history::{Assignment, BackwardRun, Because, HistoryVersion, Time, VersionEffects};
 use crate::native::invariant::passing::{FailingRun, PassingTerms};
-use idd_trace::TraceError;
-use idd_trace::dependence::{DependenceKind, Dependences};
-use idd_trace::instrument::instruction::{Instruction, Op};
+use idd_trace::instrument::{Instruction, Op};
 use idd_trace::logic::substitute::variables;
 use idd_trace::logic::term::{BinaryTerm, TermId, TermNode, Terms};
 use idd_trace::native::event::{EventTime, StepEvent};
 use idd_trace::native::symbolic::version::AssignedPlace;
 use idd_trace::native::symbolic::{Evaluated, Symbolic, version};
 use idd_trace::native::visit::before_step;
-use idd_trace::step::Step;
+use idd_trace::{DependenceKind, Dependences, Step, TraceError};
 
 /// What an invariant says of addresses.
 ///

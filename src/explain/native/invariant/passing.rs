@@ -10,14 +10,12 @@
 use crate::align::Alignment;
 use crate::invariant::history::{Because, HistoryVersion};
 use crate::native::origin::is_input;
-use idd_trace::TraceError;
 use idd_trace::logic::term::{TermId, TermNode, Terms, UnaryTerm, mask};
 use idd_trace::native::event::{EventTime, StepEvent};
-use idd_trace::native::machine::{NativeCall, NativeMachine, Watch};
-use idd_trace::native::play::NativePlayer;
 use idd_trace::native::symbolic::version::AssignedPlace;
 use idd_trace::native::symbolic::{Evaluated, Symbolic, WrittenSource};
-use idd_trace::step::Step;
+use idd_trace::native::{NativeCall, NativeMachine, NativePlayer, Watch};
+use idd_trace::{Step, TraceError};
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::mem::discriminant;
 use std::rc::Rc;

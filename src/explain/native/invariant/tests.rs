@@ -3,13 +3,13 @@
 use crate::invariant::{InvariantLimits, abstraction};
 use crate::native::invariant::words::conditions;
 use crate::native::invariant::{AddressMode, Native, moment};
+use idd_trace::Step;
 use idd_trace::logic::term::Terms;
 use idd_trace::native::output::outputs;
 use idd_trace::native::stored::player;
 use idd_trace::native::symbolic::Symbolic;
 use idd_trace::native::symbolic::version::AssignedPlace;
 use idd_trace::native::tape::EventTape;
-use idd_trace::step::Step;
 
 /// What the terms of all statements of a run give is what was recorded, or is known not to be modelled.
 #[test]

@@ -4,16 +4,14 @@ use std::collections::HashMap;
 
 use crate::native::invariant::Native;
 use crate::native::naming::{self, NumberKind};
-use idd_trace::TraceError;
 use idd_trace::logic::evaluate::signed;
 use idd_trace::logic::substitute::variables;
 use idd_trace::logic::term::{BinaryTerm, TermId, TermNode, Terms, UnaryTerm};
 use idd_trace::native::event::EventTime;
-use idd_trace::native::machine::NativeMachine;
-use idd_trace::native::object::View;
 use idd_trace::native::symbolic::version::AssignedPlace;
 use idd_trace::native::visit::before_step;
-use idd_trace::step::Step;
+use idd_trace::native::{NativeMachine, View};
+use idd_trace::{Step, TraceError};
 
 /// The names of versions, and what their numbers are.
 pub type VersionNames = HashMap<u32, (String, NumberKind)>;

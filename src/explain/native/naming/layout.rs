@@ -4,9 +4,8 @@ use std::collections::HashMap;
 use std::rc::Rc;
 
 use crate::native::naming::{MAX_DEPTH, MAX_ELEMENTS};
-use idd_trace::instrument::debug::{Debug, SourceType, StructMember};
-use idd_trace::instrument::instruction::MetadataId;
 use idd_trace::instrument::module::Module;
+use idd_trace::instrument::{Debug, MetadataId, SourceType, StructMember};
 use idd_trace::native::value;
 
 /// The parts of a type that have pointers.

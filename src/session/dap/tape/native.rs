@@ -4,17 +4,11 @@ use crate::dap::tape::{Meaning, Past, ShownVariable, StackLevel, Tape, TapeBuild
 use crate::expression::condition::{Condition, ConditionAnswers, INTERVAL};
 use crate::expression::state::ProcessState;
 use crate::expression::{self, Expression, ExpressionValue};
-use idd_trace::TraceError;
-use idd_trace::detail::Detail;
-use idd_trace::native::machine::{Crash, NativeFrame, NativeMachine, Watch};
-use idd_trace::native::object::View;
 use idd_trace::native::parts::VariableDivision;
-use idd_trace::native::play::NativePlayer;
 use idd_trace::native::visit::before_step;
-use idd_trace::native::{detail, object};
-use idd_trace::step::Step;
-use idd_trace::walk::{StepWalk, WalkRow};
+use idd_trace::native::{Crash, NativeFrame, NativeMachine, NativePlayer, View, Watch, detail, object};
 use idd_trace::writes::Writes;
+use idd_trace::{Detail, Step, StepWalk, TraceError, WalkRow};
 use std::ops::Range;
 
 /// Structures of an array on the heap that are listed behind the members of the first one, at the most.

@@ -12,17 +12,15 @@ use std::time::{Duration, Instant};
 use crate::explain::java::trials::{Bounds, TrialResults};
 use crate::explain::java::{JavaSide, trials};
 use crate::explain::model::{Explainer, interrupted};
-use crate::failure::Failure;
-use crate::interrupt::Interrupt;
 use crate::order::TestCommand;
 use crate::record::instruments::Instruments;
 use crate::record::{missed, observe};
-use idd_base::outcome::{self, Observation};
-use idd_base::revision::TreeId;
+use crate::{Failure, Interrupt};
+use idd_base::{Ending, Observation, TreeId};
 use idd_explain::java::effects::Remedy;
 use idd_report::Untrusted;
 use idd_report::chain::LinkTest;
-use idd_trace::container::TracedProcess;
+use idd_trace::TracedProcess;
 use idd_trace::instrument::java::replace::Replacement;
 use idd_world::run::sandbox::{ProbeJob, Sandbox};
 
@@ -68,14 +66,14 @@ pub(super) struct Laboratory<'l> {
     /// Whether the test is that virtual machine and nothing else.
     pub(super) is_direct: bool,
     /// How the test ended when it was recorded, and what it printed.
-    recorded: (outcome::Ending, String),
+    recorded: (Ending, String),
     /// How many runs there may be, and how long they may take.
     limits: (u64, Option<Duration>),
 }
 
 /// What a failing test prints, as far as it is the same in each run.
 pub(super) struct FailingOutput {
-    pub(super) ending: outcome::Ending,
+    pub(super) ending: Ending,
     /// The lines, and whether each one is the same in another run.
     lines: Vec<(String, bool)>,
 }
@@ -84,7 +82,7 @@ impl FailingOutput {
     /// - `again`: how the test ended in another run, and what it printed.
     ///
     /// `None` if both are not alike.
-    pub(super) fn new((ending, output): (outcome::Ending, &str), again: (outcome::Ending, &str)) -> Option<Self> {
+    pub(super) fn new((ending, output): (Ending, &str), again: (Ending, &str)) -> Option<Self> {
         let same = output.lines().zip(again.1.lines());
         let lines: Vec<(String, bool)> = same.map(|(one, other)| (one.to_owned(), one == other)).collect();
         let is_alike = output.lines().count() == again.1.lines().count() && ending == again.0;
@@ -92,7 +90,7 @@ impl FailingOutput {
     }
 
     /// Whether a run fails in the same way.
-    pub(super) fn is(&self, (ending, output): (outcome::Ending, &str)) -> bool {
+    pub(super) fn is(&self, (ending, output): (Ending, &str)) -> bool {
         ending == self.ending && output.lines().count() == self.lines.len() && self.other(output).is_none()
     }
 
@@ -118,8 +116,8 @@ impl FailingOutput {
     }
 
     /// What a run with other values says of a link.
-    fn tested(&self, (ending, output): (outcome::Ending, &str)) -> LinkTest {
-        if ending == outcome::Ending::Exit(0) {
+    fn tested(&self, (ending, output): (Ending, &str)) -> LinkTest {
+        if ending == Ending::Exit(0) {
             LinkTest::Passes
         } else if self.is((ending, output)) {
             LinkTest::Fails
@@ -131,7 +129,7 @@ impl FailingOutput {
 }
 
 /// How a run ended, and what it printed.
-pub(super) fn said(seen: &Observation) -> (outcome::Ending, &str) {
+pub(super) fn said(seen: &Observation) -> (Ending, &str) {
     (seen.ending, &seen.output)
 }
 
@@ -273,8 +271,8 @@ impl<'l> Laboratory<'l> {
 mod tests {
     use super::*;
 
-    fn seen(code: i32, output: &str) -> (outcome::Ending, &str) {
-        (outcome::Ending::Exit(code), output)
+    fn seen(code: i32, output: &str) -> (Ending, &str) {
+        (Ending::Exit(code), output)
     }
 
     #[test]
@@ -293,7 +291,7 @@ mod tests {
 
     #[test]
     fn the_program_prints_a_part_of_what_the_test_prints() {
-        let said = (outcome::Ending::Exit(1), "time 1\nwrong\n\tat A.f(A.java:3)\n");
+        let said = (Ending::Exit(1), "time 1\nwrong\n\tat A.f(A.java:3)\n");
         let failing = FailingOutput::new(said, (said.0, "time 2\nwrong\n\tat A.f(A.java:3)\n")).unwrap();
         let test = |output, again| FailingOutput::new((said.0, output), (said.0, again)).unwrap();
         let output = "make\ntime 7\nwrong\n\tat A.g(A.java:5)\nmake: error 1\n";

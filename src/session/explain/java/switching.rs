@@ -8,15 +8,14 @@
 use std::slice;
 use std::time::Instant;
 
+use crate::Failure;
 use crate::explain::change;
 use crate::explain::java::experiments::{BUDGET, FailingOutput, Laboratory};
 use crate::explain::java::trials::Bounds;
 use crate::explain::java::{Begun, ChainStart, JavaSide, runs, too_long, wrong};
 use crate::explain::model::{Desk, Explainer, Pair, interrupted};
-use crate::failure::Failure;
 use crate::record::instruments::RecordingTools;
-use idd_base::outcome;
-use idd_base::plural::count;
+use idd_base::{Ending, count};
 use idd_explain::java::chain;
 use idd_explain::java::comparable_run::{MAX_STEPS, TakenRun};
 use idd_explain::java::effects::StepEffects;
@@ -24,9 +23,9 @@ use idd_explain::passing::{self, PassingDecision};
 use idd_explain::switch::order;
 use idd_report::Untrusted;
 use idd_report::chain::{EffectKind, ReportChain, ReportLink, Switched};
+use idd_trace::Step;
 use idd_trace::instrument::java::replace::Replacement;
 use idd_trace::java::uses;
-use idd_trace::step::Step;
 use idd_world::process::CommandWatch as _;
 use idd_world::record::listen;
 
@@ -195,7 +194,7 @@ impl Explainer<'_> {
                     break;
                 }
                 let ran = laboratory.run(slice::from_ref(&next.replacement))?;
-                ran.is_some_and(|(seen, is_done)| is_done && seen.ending == outcome::Ending::Exit(0))
+                ran.is_some_and(|(seen, is_done)| is_done && seen.ending == Ending::Exit(0))
             };
             n_runs += 1;
             if is_passing {
@@ -215,7 +214,7 @@ impl Explainer<'_> {
     ) -> Result<Option<FoundJavaDecision>, Failure> {
         let replacements = slice::from_ref(&next.replacement);
         let good = self.java_run("switched", (pair.failing.0, false), replacements, desk)?;
-        if good.ending != outcome::Ending::Exit(0) {
+        if good.ending != Ending::Exit(0) {
             return Ok(None);
         }
         let Some(twin) = bad.twin(number, &good) else { return Ok(None) };

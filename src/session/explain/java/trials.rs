@@ -6,11 +6,11 @@
 
 use std::time::{Duration, Instant};
 
+use crate::Failure;
 use crate::explain::java::experiments::{FailingOutput, Laboratory};
 use crate::explain::model::interrupted;
-use crate::failure::Failure;
 use crate::record::observe;
-use idd_base::outcome::{Ending, TimeLimits};
+use idd_base::{Ending, TimeLimits};
 use idd_trace::instrument::java::replace::Replacement;
 use idd_world::record::java::trials::{TrialResult, Trials};
 use idd_world::run::sandbox::ProbeJob;

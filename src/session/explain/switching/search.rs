@@ -3,16 +3,15 @@
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 
+use crate::Failure;
 use crate::explain::forks::{self, ForkServer};
 use crate::explain::model::{Explainer, interrupted};
 use crate::explain::parking::ForkedRun;
-use crate::failure::Failure;
-use idd_base::plural::count;
+use idd_base::count;
 use idd_explain::failure::RunEnding;
 use idd_explain::native::decisions::Decisions;
 use idd_explain::switch::order;
-use idd_trace::run::Run;
-use idd_trace::step::Step;
+use idd_trace::{Run, Step};
 use idd_world::process::CommandWatch as _;
 use idd_world::record::control::{ForkReply, ForkTest, SegmentInstance, TestEnding, TurnedDecision};
 

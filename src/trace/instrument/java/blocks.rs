@@ -1,7 +1,7 @@
 //! The blocks of a method, and their flow.
 
-use crate::flow::{BlockId, Flow};
 use crate::instrument::java::code::Code;
+use crate::{BlockId, Flow};
 use std::ops::Range;
 
 /// The blocks of a method, in the order of the code.

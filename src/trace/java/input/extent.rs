@@ -163,8 +163,8 @@ fn length_of(text: &str, n: usize) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Step;
     use crate::input::InputSource;
-    use crate::step::Step;
 
     fn read(extent: InputExtent, given: GivenBytes, is_single: bool) -> PendingRead {
         let source = InputSource::Standard;

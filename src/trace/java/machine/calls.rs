@@ -1,11 +1,12 @@
 //! Calls: what they are given, what they give back, and what the library does to the objects that it gets.
 
+use crate::Step;
 use crate::instrument::java::descriptor::ValueKind;
 use crate::instrument::java::sites::SiteProbe;
-use crate::java::library;
-use crate::java::machine::{JavaFrame, JavaMachine, JavaUse, JavaValue, MethodCallee, NEW, ValueLocation, Watch};
-use crate::java::objects::{Object, ObjectKind};
-use crate::step::Step;
+use crate::java::machine::NEW;
+use crate::java::{
+    JavaFrame, JavaMachine, JavaUse, JavaValue, MethodCallee, Object, ObjectKind, ValueLocation, Watch, library,
+};
 use std::sync::Arc;
 
 /// The elements of an array, from the first one on, that a call of the library depends on.

@@ -1,14 +1,16 @@
 //! Runs single instructions: what they take from the stack, and what they put there.
 
+use crate::Step;
 use crate::instrument::java::descriptor::ValueKind;
 use crate::instrument::java::operation::{Arithmetic, Element, JumpTest, Narrow, Operation, Shuffle};
 use crate::instrument::java::sites::SiteProbe;
-use crate::java::arithmetic;
-use crate::java::machine::{JavaFrame, JavaMachine, JavaUse, NEW, ValueLocation, Watch};
-use crate::java::method::{MachineMethod, MethodOperand, NONE};
-use crate::java::objects::ObjectKind;
-use crate::java::value::{JavaValue, of_int};
-use crate::step::Step;
+use crate::java::machine::NEW;
+use crate::java::method::NONE;
+use crate::java::value::of_int;
+use crate::java::{
+    JavaFrame, JavaMachine, JavaUse, JavaValue, MachineMethod, MethodOperand, ObjectKind, ValueLocation, Watch,
+    arithmetic,
+};
 
 impl JavaMachine {
     pub(super) fn take_value(frame: &mut JavaFrame, kind: ValueKind, watch: &mut dyn Watch) -> JavaValue {

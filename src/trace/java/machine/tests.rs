@@ -3,14 +3,11 @@
 use std::io::Cursor;
 use std::sync::Arc;
 
-use crate::TraceError;
-use crate::container::{ChunkKind, Trace, TraceWriter, TracedProcess};
-use crate::index::Index;
 use crate::instrument::java::descriptor;
 use crate::instrument::java::sites::{CLOCK, FIRST_SITE, RecordedContent, sizes};
 use crate::instrument::java::tests::class_of;
-use crate::java::machine::{JavaFrame, JavaValue, Nobody, Watch};
-use crate::java::player::JavaPlayer;
+use crate::java::{JavaFrame, JavaPlayer, JavaValue, Nobody, Watch};
+use crate::{ChunkKind, Index, Trace, TraceError, TraceWriter, TracedProcess};
 
 /// The run of a thread that wrote these records, of a class with a method of this code.
 fn run(code: &[u8], content: RecordedContent, records: &[u32]) -> Result<JavaPlayer, TraceError> {

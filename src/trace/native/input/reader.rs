@@ -7,14 +7,11 @@ use std::collections::HashMap;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use crate::TraceError;
 use crate::input::{Contents, InputEntry, InputSource, Landing};
 use crate::native::frame::narrow;
-use crate::native::machine::{NativeCall, NativeMachine, RecordAction, Watch};
 use crate::native::model::Input;
-use crate::native::play::NativePlayer;
-use crate::native::scanned;
-use crate::step::Step;
+use crate::native::{NativeCall, NativeMachine, NativePlayer, RecordAction, Watch, scanned};
+use crate::{Step, TraceError};
 
 /// The longest name of a file or of a variable.
 const MAX_NAME: u64 = 4096;

@@ -5,8 +5,7 @@ use proptest::prelude::*;
 use super::*;
 use crate::instrument::map::UnitMap;
 use crate::instrument::module::Module;
-use crate::instrument::segment::{Segment, SegmentGrain};
-use crate::instrument::{map, rewrite};
+use crate::instrument::{Segment, SegmentGrain, map, rewrite};
 use crate::native::units::{Body, SegmentEntry};
 
 /// A function with these ways from block to block; blocks of the second list call `setjmp`.

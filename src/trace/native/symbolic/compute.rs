@@ -2,8 +2,8 @@
 
 use std::cmp::Ordering;
 
-use crate::instrument::operator::{BinaryOp, CastOp, FloatPredicate, Predicate};
 use crate::instrument::types::Type;
+use crate::instrument::{BinaryOp, CastOp, FloatPredicate, Predicate};
 use crate::logic::term::{BinaryTerm, TermId, Terms, mask};
 
 /// The bits of a type that a term can have.

@@ -3,18 +3,15 @@
 use std::collections::HashMap;
 use std::rc::Rc;
 
-use crate::TraceError;
-use crate::detail::Doing;
-use crate::instrument::instruction::{Instruction, Op, OperandValue, TypedValue, ValueId};
-use crate::instrument::operator::{BinaryOp, Predicate};
-use crate::instrument::segment::{SegmentItemKind, is_memory_intrinsic, splits};
+use crate::instrument::segment::{is_memory_intrinsic, splits};
 use crate::instrument::types::Type;
+use crate::instrument::{BinaryOp, Instruction, Op, OperandValue, Predicate, SegmentItemKind, TypedValue, ValueId};
 use crate::logic::term::{BinaryTerm, TermId, Terms, mask};
 use crate::native::event::{EventAccess, Looked, StepEvent};
 use crate::native::frame::number;
 use crate::native::symbolic::version::{AssignedPlace, PlaceVersion};
 use crate::native::symbolic::{Crashed, Evaluated, StoredRange, Symbolic, WrittenBytes, WrittenSource, compute};
-use crate::step::Step;
+use crate::{Doing, Step, TraceError};
 
 /// An event that is executed.
 pub(super) struct ExecutedEvent<'e, 's> {

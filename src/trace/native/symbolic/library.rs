@@ -3,9 +3,8 @@
 use std::rc::Rc;
 
 use crate::TraceError;
-use crate::instrument::instruction::Op;
-use crate::instrument::segment::SegmentItemKind;
 use crate::instrument::types::Type;
+use crate::instrument::{Op, SegmentItemKind};
 use crate::logic::substitute::variables;
 use crate::logic::term::{BinaryTerm, TermId, Terms};
 use crate::native::call::NativeCall;

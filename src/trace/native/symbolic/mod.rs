@@ -16,16 +16,14 @@ use std::collections::HashMap;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use crate::TraceError;
-use crate::flow::BlockId;
-use crate::instrument::instruction::{Op, ValueId};
 use crate::instrument::segment::splits;
+use crate::instrument::{Op, ValueId};
 use crate::logic::term::{BinaryTerm, TermId, Terms};
+use crate::native::FunctionShape;
 use crate::native::event::{EventTime, Looked, StepEvent};
-use crate::native::shape::FunctionShape;
 use crate::native::symbolic::version::{AssignedPlace, PlaceVersion, PlaceVersions};
 use crate::native::tape::EventTape;
-use crate::step::Step;
+use crate::{BlockId, Step, TraceError};
 
 /// Events that may lie between the beginning and the end of one value.
 const MAX_DEPTH: u32 = 64;

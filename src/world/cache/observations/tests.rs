@@ -3,7 +3,7 @@ use std::time::Duration;
 
 use crate::cache::{IndexPosition, SledCache};
 use crate::journal::PlanRecord;
-use idd_base::outcome::{Ending, Stage, TimeLimits};
+use idd_base::{Ending, Stage, TimeLimits};
 
 use super::*;
 

@@ -13,9 +13,10 @@ use std::{fs, io};
 use crate::files;
 use crate::record::java::{self, ring, serve};
 use crate::record::listen::TakenTrace;
-use idd_trace::container::{ChunkKind, MAX_CHUNK, TraceWriter, TracedProcess};
+use idd_trace::container::MAX_CHUNK;
 use idd_trace::instrument::java::class_file::ClassFile;
 use idd_trace::instrument::java::sites::{self, CLOCK, CUT, FIRST_SITE, LOST, RecordedContent};
+use idd_trace::{ChunkKind, TraceWriter, TracedProcess};
 
 /// Bytes of a chunk of records.
 const CHUNK: usize = 1 << 20;

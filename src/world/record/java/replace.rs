@@ -18,7 +18,7 @@ use std::path::Path;
 
 use crate::files;
 use crate::record::java::collect::machines;
-use idd_trace::container::TracedProcess;
+use idd_trace::TracedProcess;
 use idd_trace::instrument::java::replace::{Instead, Replacement, ReplacementPoint, ValueHolder};
 
 /// The file with the points.

@@ -32,12 +32,11 @@ use crate::process;
 use crate::record::control::process_of;
 use crate::record::java::ring::Ring;
 use crate::record::java::{replace, ring};
-use idd_trace::container::TracedProcess;
-use idd_trace::instrument;
 use idd_trace::instrument::java::exits;
 use idd_trace::instrument::java::replace::ReplacementPoint;
 use idd_trace::instrument::java::rewrite::rewrite;
 use idd_trace::instrument::java::sites::{FIRST_SITE, RecordedContent};
+use idd_trace::{TracedProcess, instrument};
 
 /// In place of the length of a class: make the file of a thread, or make it longer.
 const FILE: u32 = u32::MAX;

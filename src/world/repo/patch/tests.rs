@@ -1,8 +1,7 @@
 use super::*;
-use crate::repo::Repository;
 use crate::repo::ids::tree_id;
-use crate::repo::store::{HeldFiles, TreeStore};
-use idd_base::revision::TreeId;
+use crate::repo::{HeldFiles, Repository, TreeStore};
+use idd_base::TreeId;
 use proptest::prelude::*;
 use std::fs;
 use std::path::Path;

@@ -5,7 +5,7 @@ use std::fs;
 use crate::repo::ids::oid;
 use crate::repo::refusal::{Refusal, WrittenTreeLimits};
 use crate::repo::testing::{Bench, Leaf, Leaves, files, raw_tree};
-use idd_base::revision::TreeId;
+use idd_base::TreeId;
 
 fn id(tree_id: TreeId) -> git2::Oid {
     oid(tree_id.0)

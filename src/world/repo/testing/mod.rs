@@ -22,7 +22,7 @@ use crate::repo::refusal::{Refusal, WrittenTreeLimits};
 use crate::repo::settle::{Settled, Since};
 use crate::repo::worktree::Worktree;
 use crate::repo::write::MoveResult;
-use idd_base::revision::TreeId;
+use idd_base::TreeId;
 
 /// A new repository that sees only its own configuration.
 pub struct Sandbox {

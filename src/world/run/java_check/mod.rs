@@ -13,7 +13,7 @@ use crate::jdk::{Jdk, Kit};
 use crate::process::{CommandWatch, EndedCommand, HelperProgram};
 use crate::run::complaints::java::CompilerOptions;
 use crate::system::usage::Usage;
-use idd_base::outcome::Ending;
+use idd_base::Ending;
 use sha2::{Digest, Sha256};
 use std::collections::BTreeSet;
 use std::ffi::OsStr;

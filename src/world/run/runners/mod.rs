@@ -8,7 +8,7 @@ pub mod junit;
 pub use crate::run::runners::formats::{FORMATS, RunnerFormat};
 
 use crate::run::classify::plain;
-use idd_base::outcome::Observation;
+use idd_base::Observation;
 use regex::Regex;
 use std::collections::HashSet;
 use std::sync::LazyLock;

@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use idd_base::outcome::{Ending, Stage};
+use idd_base::{Ending, Stage};
 
 use super::*;
 

@@ -1,10 +1,9 @@
 //! Elements of large tables that are passed over because nothing of them can be faulty: most of a state is the same in both runs.
 
 use crate::native::align::state::{StateWalk, is_far};
-use idd_trace::instrument::debug::{Debug, SourceType};
-use idd_trace::instrument::instruction::MetadataId;
-use idd_trace::native::memory::Octet;
-use idd_trace::step::Step;
+use idd_trace::Step;
+use idd_trace::instrument::{Debug, MetadataId, SourceType};
+use idd_trace::native::Octet;
 
 /// Bytes that are looked at together.
 const OCTET: u64 = 8;

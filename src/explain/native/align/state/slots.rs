@@ -4,10 +4,9 @@ use std::ops::Range;
 
 use crate::native::align::objects::{PointedObject, RunSide};
 use crate::native::align::state::is_far;
+use idd_trace::Step;
 use idd_trace::native::cell::HeldCell;
-use idd_trace::native::frame::NativeFrame;
-use idd_trace::native::memory::Octet;
-use idd_trace::step::Step;
+use idd_trace::native::{NativeFrame, Octet};
 
 /// The variables of the frames of a run, by address.
 pub(super) struct Slots<'s> {

@@ -1,9 +1,8 @@
 use super::*;
 use crate::failure::RunEnding;
 use crate::native::stored::{causality, recorded};
-use idd_trace::native::play::NativePlayer;
-use idd_trace::native::stored;
 use idd_trace::native::visit::before_step;
+use idd_trace::native::{NativePlayer, stored};
 
 /// What differs, by path and both values.
 type Differing = Vec<(String, String, String)>;

@@ -6,7 +6,7 @@ use crate::align::way::AccessPath;
 use crate::native::align::state::slots::Slots;
 use crate::native::align::state::{PartPair, StateWalk, ValuePair};
 use crate::native::unions::Union;
-use idd_trace::instrument::debug::{Compound, Debug, SourceType, StructMember};
+use idd_trace::instrument::{Compound, Debug, SourceType, StructMember};
 
 impl<'s> StateWalk<'s> {
     /// Nothing tells which member of a union is in use. It is taken for the text that fills it if there is such a member
