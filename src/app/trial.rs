@@ -23,7 +23,7 @@ const KINDS: &str = "`git idd try` takes a patch file, `-` for standard input, o
 /// Judges a fix.
 pub fn run(args: &TryArgs, scene: CommandScene<'_>) -> Result<CommandAnswer, Failure> {
     let CommandScene { location, context, console } = scene;
-    let kept = finding(args.hunt.as_deref(), location, console)?;
+    let kept = finding(args.which.hunt.as_deref(), location, console)?;
     let suite = args.suite.clone().or(saved::plan(&kept.replay)?.order.test.suite);
     let proposal = proposal(&args.fix, location, context)?;
     let order = TrialOrder { proposal, suite, budget: args.budget };

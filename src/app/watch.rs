@@ -32,9 +32,9 @@ const PLAIN: &str = "`git idd watch | cat` prints the state once";
 pub fn run(args: &WatchArgs, scene: CommandScene<'_>) -> Result<CommandAnswer, Failure> {
     let CommandScene { location, context, console } = scene;
     if console.is_json {
-        return status::run(args.hunt.as_deref(), location, console);
+        return status::run(args.which.hunt.as_deref(), location, console);
     }
-    let mut watched = WatchedHunt::new(args.hunt.as_deref(), location)?;
+    let mut watched = WatchedHunt::new(args.which.hunt.as_deref(), location)?;
     if let Some(file) = &args.html {
         if file == "-" {
             return Ok(CommandAnswer::Text(watched.page()?, 0));

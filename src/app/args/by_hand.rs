@@ -1,6 +1,6 @@
 //! The commands of a hunt in which a person judges the revisions.
 
-use crate::args::options::{self, OutputOptions, parse_duration};
+use crate::args::options::{self, parse_duration};
 use idd_session::by_hand::GivenVerdict;
 use idd_session::order::{HistoryOrder, HuntOrder};
 use std::ffi::OsString;
@@ -27,9 +27,6 @@ pub struct StartCommand {
     /// Only print the directory of the checkout; without this option, a shell is started there, if there is a terminal.
     #[arg(long)]
     pub no_shell: bool,
-
-    #[command(flatten)]
-    pub output: OutputOptions,
 }
 
 /// A verdict of a person.
@@ -42,9 +39,6 @@ pub struct VerdictOptions {
     /// What you have seen; reports have it as a note.
     #[arg(long, value_name = "TEXT")]
     pub why: Option<String>,
-
-    #[command(flatten)]
-    pub output: OutputOptions,
 }
 
 /// A command of a hunt by hand.

@@ -10,7 +10,7 @@ use crate::args::by_hand::{StartCommand, VerdictOptions};
 use crate::args::values::{value, word};
 use clap::builder::RangedU64ValueParser;
 use clap::error::ErrorKind;
-use clap::{Arg, ArgAction, Command, CommandFactory, Parser, value_parser};
+use clap::{Arg, ArgAction, Args, Command, CommandFactory, Parser, value_parser};
 use idd_explain::native::invariant::AddressMode;
 use idd_session::debug::expect::Expectation;
 use idd_session::slice::criterion::Criterion;
@@ -21,7 +21,7 @@ use crate::args::options::{
     RecordOptions, ReportFormat, Shell, Shrink, TestOptions, parse_duration, parse_step,
 };
 use crate::args::questions::Measured;
-use crate::args::trial::TryCommand;
+use crate::args::trial::TryArgs;
 use crate::args::words::CommandLineWords;
 use crate::args::{Help, ParseError, UsageError, criterion};
 
@@ -73,15 +73,12 @@ pub struct Cli {
     #[command(flatten)]
     pub effort: EffortOptions,
 
-    #[command(flatten)]
-    pub output: OutputOptions,
-
     #[command(subcommand)]
     pub subcommand: Option<Subcommand>,
 }
 
 /// A reduction.
-#[derive(Debug, clap::Args)]
+#[derive(Debug, Args)]
 pub struct MinimizeArgs {
     /// Revision at which the test passes.
     pub good: String,
@@ -98,13 +95,10 @@ pub struct MinimizeArgs {
 
     #[command(flatten)]
     pub effort: EffortOptions,
-
-    #[command(flatten)]
-    pub output: OutputOptions,
 }
 
 /// A recording.
-#[derive(Debug, clap::Args)]
+#[derive(Debug, Args)]
 pub struct RecordCommand {
     /// The test, as in a hunt.
     #[arg(value_name = "TEST-CMD", last = true, required = true)]
@@ -116,13 +110,10 @@ pub struct RecordCommand {
 
     #[command(flatten)]
     pub record: RecordOptions,
-
-    #[command(flatten)]
-    pub output: OutputOptions,
 }
 
 /// A reduction of an input.
-#[derive(Debug, clap::Args)]
+#[derive(Debug, Args)]
 pub struct ShrinkCommand {
     /// The test, as in a hunt; it fails with the input.
     #[arg(value_name = "TEST-CMD", last = true, required = true)]
@@ -130,13 +121,22 @@ pub struct ShrinkCommand {
 
     #[command(flatten)]
     pub shrink: Shrink,
+}
 
+/// What is followed.
+#[derive(Debug, Clone, PartialEq, Eq, Args)]
+pub struct WatchArgs {
+    /// Which hunt.
     #[command(flatten)]
-    pub output: OutputOptions,
+    pub which: HuntChoice,
+
+    /// Write a page to this file whenever there is news, until the hunt ends. A browser loads it again by itself.
+    #[arg(long, value_name = "FILE")]
+    pub html: Option<OsString>,
 }
 
 /// A server for programming assistants.
-#[derive(Debug, clap::Args)]
+#[derive(Debug, Args)]
 pub struct McpCommand {
     /// The test that a client may run, as in a hunt.
     #[arg(value_name = "TEST-CMD", last = true)]
@@ -145,13 +145,10 @@ pub struct McpCommand {
     /// Shell line that a client may run before the test.
     #[arg(long, value_name = "COMMAND")]
     pub build: Option<OsString>,
-
-    #[command(flatten)]
-    pub output: OutputOptions,
 }
 
 /// A slice.
-#[derive(Debug, clap::Args)]
+#[derive(Debug, Args)]
 #[command(group = clap::ArgGroup::new("direction").required(true))]
 pub struct SliceCommand {
     /// Show the statements on which this depends: `<step>`, `<step>:<variable>`, `output:<byte>`, `stderr:<byte>`,
@@ -181,7 +178,7 @@ pub struct SliceCommand {
 }
 
 /// Error invariants.
-#[derive(Debug, clap::Args)]
+#[derive(Debug, Args)]
 pub struct InvariantsCommand {
     /// The test, as in a hunt; it is recorded first (default: a recording is examined).
     #[arg(value_name = "TEST-CMD", last = true)]
@@ -257,13 +254,10 @@ pub struct InvariantsCommand {
 
     #[command(flatten)]
     pub record: RecordOptions,
-
-    #[command(flatten)]
-    pub output: OutputOptions,
 }
 
 /// A chop.
-#[derive(Debug, clap::Args)]
+#[derive(Debug, Args)]
 pub struct ChopCommand {
     /// The test, as in a hunt; that of the newest finding if none is given.
     #[arg(value_name = "TEST-CMD", last = true)]
@@ -311,14 +305,10 @@ pub struct ChopCommand {
 
     #[command(flatten)]
     pub record: RecordOptions,
-
-    #[command(flatten)]
-    pub output: OutputOptions,
 }
 
 /// An explanation.
-#[derive(Debug, clap::Args)]
-#[command(mut_arg("verbose", |arg| arg.help("Print all links of the chain, and what it cost; without this option, links that repeat are left out")))]
+#[derive(Debug, Args)]
 pub struct ExplainCommand {
     /// The test, as in a hunt; that of the last hunt if none is given.
     #[arg(value_name = "TEST-CMD", last = true)]
@@ -326,13 +316,10 @@ pub struct ExplainCommand {
 
     #[command(flatten)]
     pub explain: Explain,
-
-    #[command(flatten)]
-    pub output: OutputOptions,
 }
 
 /// A walk over a recorded run.
-#[derive(Debug, clap::Args)]
+#[derive(Debug, Args)]
 pub struct DebugCommand {
     /// The test, as in a hunt; it is recorded first, at HEAD or at `--bad` and `--good` (default: a recording is opened).
     #[arg(value_name = "TEST-CMD", last = true)]
@@ -386,13 +373,10 @@ pub struct DebugCommand {
     /// Ask by lines on a terminal, too: for screen readers and small terminals.
     #[arg(long)]
     pub plain: bool,
-
-    #[command(flatten)]
-    pub output: OutputOptions,
 }
 
 /// Which process of which recording.
-#[derive(Debug, clap::Args)]
+#[derive(Debug, Default, Args)]
 pub struct ProcessOptions {
     /// The recording (default: the last one).
     #[arg(long, value_name = "ID")]
@@ -401,16 +385,13 @@ pub struct ProcessOptions {
     /// The process, by its number in the recording (default: the last one that ended as the test did).
     #[arg(long, value_name = "N")]
     pub process: Option<usize>,
-
-    #[command(flatten)]
-    pub output: OutputOptions,
 }
 
 /// What is shown of a recording.
 #[derive(Debug, clap::Subcommand)]
 pub enum TraceCommand {
     /// List the recordings of this worktree.
-    List(OutputOptions),
+    List,
     /// Print counts of a recording, and how much of it is understood.
     Stat(ProcessOptions),
     /// Show calls and loops with their values.
@@ -482,42 +463,24 @@ pub enum Subcommand {
     /// Say that it cannot be judged.
     Skip(VerdictOptions),
     /// Take the last verdict of a hunt by hand back.
-    Undo(OutputOptions),
+    Undo,
     /// List all stored hunts; a star marks the newest finding.
     List {
         /// Print the state of the newest hunt of this worktree as the JSON of a badge (shields.io) for a dashboard.
         #[arg(long)]
         badge: bool,
-
-        #[command(flatten)]
-        output: OutputOptions,
     },
     /// Print the progress of a hunt; without --hunt of the last one.
-    Status {
-        #[command(flatten)]
-        which: HuntChoice,
-        #[command(flatten)]
-        output: OutputOptions,
-    },
+    Status(HuntChoice),
     /// Follow a hunt while it runs: the range, the verdicts and the running test; without --hunt the one that runs. `q` leaves
     /// it.
-    Watch {
-        #[command(flatten)]
-        which: HuntChoice,
-        /// Write a page to this file whenever there is news, until the hunt ends. A browser loads it again by itself.
-        #[arg(long, value_name = "FILE")]
-        html: Option<OsString>,
-        #[command(flatten)]
-        output: OutputOptions,
-    },
+    Watch(WatchArgs),
     /// Continue a hunt that was interrupted or reached its budget; without --hunt the last one.
     Resume {
         #[command(flatten)]
         which: HuntChoice,
         #[command(flatten)]
         allowance: AllowanceOptions,
-        #[command(flatten)]
-        output: OutputOptions,
     },
     /// Print the tested revisions, or the output of one probe; without --hunt of the last hunt.
     Log {
@@ -530,8 +493,6 @@ pub enum Subcommand {
         /// Form of the log; `bisect` is accepted by `git bisect replay`.
         #[arg(long, value_enum, value_name = "FORMAT", default_value_t)]
         format: LogFormat,
-        #[command(flatten)]
-        output: OutputOptions,
     },
     /// Print a finding again; without --hunt the newest.
     Show {
@@ -540,8 +501,6 @@ pub enum Subcommand {
         /// Print all of it: patches, the fix, the reversals that were tried, the evidence, and the cost.
         #[arg(long = "full")]
         is_full: bool,
-        #[command(flatten)]
-        output: OutputOptions,
     },
     /// Print a finding for other people and programs; without --hunt the newest.
     Report {
@@ -559,8 +518,6 @@ pub enum Subcommand {
         /// Open the page in the browser (`web.browser` of git's configuration, or `xdg-open`).
         #[arg(long, conflicts_with = "format")]
         open: bool,
-        #[command(flatten)]
-        output: OutputOptions,
     },
     /// Prove a finding again, from a certificate (`git idd report --format certificate`).
     Verify {
@@ -570,8 +527,6 @@ pub enum Subcommand {
         /// Run the commands of the certificate; without this option they are only printed.
         #[arg(long)]
         yes: bool,
-        #[command(flatten)]
-        output: OutputOptions,
     },
     /// Put the fix into the working tree; without --hunt that of the newest finding.
     Apply {
@@ -579,17 +534,15 @@ pub enum Subcommand {
         which: HuntChoice,
         #[command(flatten)]
         choice: Choice,
-        #[command(flatten)]
-        output: OutputOptions,
     },
     /// Judge somebody's fix for a finding as a hunt judges its own; without --hunt for the newest finding.
-    Try(TryCommand),
+    Try(TryArgs),
     /// Forget the hunts of this worktree, and remove the refs of their findings.
-    Reset(OutputOptions),
+    Reset,
     /// Delete old hunts, data that no hunt needs, and all recordings but the last one.
-    Gc(OutputOptions),
+    Gc,
     /// Show where probes see their checkout on this system, and how it can permit more.
-    Doctor(OutputOptions),
+    Doctor,
     /// Build with an instrumenting compiler, run the test, and store what the program does.
     #[command(override_usage = "git idd record [OPTIONS] -- <TEST-CMD> [ARGS]...")]
     Record(Box<RecordCommand>),
@@ -621,7 +574,7 @@ pub enum Subcommand {
         command: TraceCommand,
     },
     /// Let an editor step through a recording, forward and backward: a Debug Adapter Protocol server on stdio.
-    Dap(OutputOptions),
+    Dap,
     /// Answer the questions of a programming assistant: a Model Context Protocol server on stdio. A client may run only
     /// the commands that are given here, and those of `idd.mcpAllow`.
     #[command(override_usage = "git idd mcp [OPTIONS] [-- <TEST-CMD> [ARGS]...]")]
@@ -634,11 +587,9 @@ pub enum Subcommand {
         /// The words after `git idd` up to the cursor: prints the candidates for the last one.
         #[arg(last = true, hide = true)]
         words: Vec<OsString>,
-        #[command(flatten)]
-        output: OutputOptions,
     },
     /// Print the man page.
-    Man(OutputOptions),
+    Man,
     /// Ask what a remote service can do.
     Remote {
         #[command(subcommand)]
@@ -652,16 +603,12 @@ pub enum Subcommand {
         /// Remove the files again.
         #[arg(long)]
         remove: bool,
-        #[command(flatten)]
-        output: OutputOptions,
     },
     /// Show the manual, or all options of a command.
     Help {
         /// The command; without it, the manual is shown.
         #[arg(value_name = "COMMAND")]
         command: Vec<String>,
-        #[command(flatten)]
-        output: OutputOptions,
     },
 }
 
@@ -673,15 +620,34 @@ pub enum RemoteCommand {
         /// Its address (default: that of `idd.remote`).
         #[arg(value_name = "URL")]
         address: Option<String>,
-        #[command(flatten)]
-        output: OutputOptions,
     },
 }
 
+/// What `--verbose` adds to an explanation.
+const VERBOSE_EXPLAIN: &str =
+    "Print all links of the chain, and what it cost; without this option, links that repeat are left out";
+
 /// The whole command line, for parsing, help and the man page.
 pub fn command() -> Command {
-    let command = with_opposites(Cli::command());
-    command.mut_subcommands(with_opposites)
+    let command = add_output(Cli::command().mut_subcommands(with_output));
+    let command = command.mut_subcommands(|command| match command.get_name() {
+        "explain" => command.mut_arg("verbose", |arg| arg.help(VERBOSE_EXPLAIN)),
+        _ => command,
+    });
+    with_opposites(command).mut_subcommands(with_opposites)
+}
+
+/// Gives the options of the output to a command, or to the commands that it has.
+fn with_output(command: Command) -> Command {
+    if command.has_subcommands() { command.mut_subcommands(with_output) } else { add_output(command) }
+}
+
+/// Adds the options of the output; what the help says of the command stays.
+fn add_output(command: Command) -> Command {
+    let (about, long_about) = (command.get_about().cloned(), command.get_long_about().cloned());
+    let command = OutputOptions::augment_args(command);
+    let command = about.into_iter().fold(command, Command::about);
+    long_about.into_iter().fold(command, Command::long_about)
 }
 
 /// Gives each flag its hidden opposite (`--no-clean`), which takes back what is configured.

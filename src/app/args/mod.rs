@@ -23,12 +23,11 @@ use clap::FromArgMatches;
 
 use crate::args::by_hand::{StartCommand, VerdictOptions};
 use crate::args::command::{
-    ChopCommand, Cli, DebugCommand, InvariantsCommand, McpCommand, RemoteCommand, SliceCommand, Subcommand,
-    TraceCommand,
+    ChopCommand, Cli, DebugCommand, InvariantsCommand, McpCommand, ProcessOptions, RemoteCommand, SliceCommand,
+    Subcommand, TraceCommand,
 };
 use crate::args::options::{Explain, HuntChoice, LogFormat, OutputOptions, RecordOptions, ReportFormat, Shell, Shrink};
 use crate::args::questions::{OptionMessage, asked, hunt_args, measured, several, turned};
-use crate::args::trial::TryCommand;
 use idd_session::by_hand::{GivenVerdict, PersonVerdict};
 use idd_session::debug::DebugOrder;
 use idd_session::invariants::{self, InvariantsOrder, Right};
@@ -46,7 +45,7 @@ use idd_explain::invariant::InvariantLimits;
 use crate::args::words::split;
 
 pub use crate::args::by_hand::ByHand;
-pub use crate::args::command::command;
+pub use crate::args::command::{WatchArgs, command};
 pub use crate::args::trial::TryArgs;
 
 /// What is said of a blank test command.
@@ -62,15 +61,6 @@ pub struct Invocation {
     /// Sentences for stderr, such as an unknown `idd.*` key; they may hold text of the user's configuration and command
     /// line.
     pub warnings: Vec<String>,
-}
-
-/// What is followed.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct WatchArgs {
-    /// Which hunt, if not the one that runs.
-    pub hunt: Option<String>,
-    /// The page that is written in place of the terminal.
-    pub html: Option<OsString>,
 }
 
 /// What to do.
@@ -328,124 +318,111 @@ pub fn parse(args: Vec<OsString>, config: &[(String, String)]) -> Result<Invocat
     let matches = command()
         .try_get_matches_from(words.argv(&configured.options))
         .map_err(|error| command::explain(&error, &words, is_json))?;
-    let cli = Cli::from_arg_matches(&matches).map_err(|error| command::explain(&error, &words, is_json))?;
-
-    let (output, request) = request(cli).map_err(|(message, hint)| usage(message.to_owned(), hint))?;
+    let mut inner = &matches;
+    while let Some((_, below)) = inner.subcommand() {
+        inner = below;
+    }
+    let read = Cli::from_arg_matches(&matches).and_then(|cli| Ok((cli, OutputOptions::from_arg_matches(inner)?)));
+    let (cli, output) = read.map_err(|error| command::explain(&error, &words, is_json))?;
+    let request = request(cli, output.json).map_err(|(message, hint)| usage(message.to_owned(), hint))?;
     let warnings = [remarks, configured.warnings].concat();
     Ok(Invocation { request, output, warnings })
 }
 
-fn request(cli: Cli) -> Result<(OutputOptions, Request), OptionMessage> {
-    Ok(match cli.subcommand {
-        None => {
-            let words = (cli.words, cli.by);
-            let parts = (cli.history.into(), cli.test.into(), cli.effort.into());
-            if let Some(line) = cli.perf.perf {
-                let order = measured(line, cli.perf.measure, cli.perf.threshold, parts)?;
-                return Ok((cli.output, Request::Hunt(order)));
-            }
-            cli.perf.refuse_alone()?;
-            let hunt = asked(words, parts)?;
-            let source = cli.each.map(TestSource::Command).or(cli.failures.map(TestSource::Junit));
-            let Some(source) = source else { return Ok((cli.output, Request::Hunt(hunt))) };
-            (cli.output, Request::Each(several(hunt, source)?))
-        }
-        Some(Subcommand::Minimize(args)) => {
+fn request(cli: Cli, is_json: bool) -> Result<Request, OptionMessage> {
+    let Some(subcommand) = cli.subcommand else { return hunt(cli) };
+    Ok(match subcommand {
+        Subcommand::Minimize(args) => {
             let hunt = hunt_args(args.words, HistoryOrder::default(), args.test.into(), args.effort.into())?;
-            (args.output, Request::Minimize { good: args.good, bad: args.bad, hunt })
+            Request::Minimize { good: args.good, bad: args.bad, hunt }
         }
-        Some(Subcommand::Shrink(args)) => (args.output, Request::Shrink(shrink_args(args.words, args.shrink)?)),
-        Some(Subcommand::Start(args)) => (args.output, Request::ByHand(start_args(*args)?)),
-        Some(Subcommand::Good(judged)) => judged_args(PersonVerdict::Good, judged),
-        Some(Subcommand::Bad(judged)) => judged_args(PersonVerdict::Bad, judged),
-        Some(Subcommand::Skip(judged)) => judged_args(PersonVerdict::Skip, judged),
-        Some(Subcommand::Undo(output)) => (output, Request::ByHand(ByHand::Given(GivenVerdict::Undo))),
-        Some(Subcommand::List { badge, output }) => (output, Request::List { is_badge: badge }),
-        Some(Subcommand::Status { which: HuntChoice { hunt }, output }) => (output, Request::Status { hunt }),
-        Some(Subcommand::Watch { which, html, output }) => (output, watch(which, html)),
-        Some(Subcommand::Resume { which: HuntChoice { hunt }, allowance, output }) => {
-            (output, Request::Resume { hunt, allowance: allowance.into() })
+        Subcommand::Shrink(args) => Request::Shrink(shrink_args(args.words, args.shrink)?),
+        Subcommand::Start(args) => Request::ByHand(start_args(*args)?),
+        Subcommand::Good(judged) => judged_args(PersonVerdict::Good, judged),
+        Subcommand::Bad(judged) => judged_args(PersonVerdict::Bad, judged),
+        Subcommand::Skip(judged) => judged_args(PersonVerdict::Skip, judged),
+        Subcommand::Undo => Request::ByHand(ByHand::Given(GivenVerdict::Undo)),
+        Subcommand::List { badge } => Request::List { is_badge: badge },
+        Subcommand::Status(HuntChoice { hunt }) => Request::Status { hunt },
+        Subcommand::Watch(args) => Request::Watch(args),
+        Subcommand::Resume { which: HuntChoice { hunt }, allowance } => {
+            Request::Resume { hunt, allowance: allowance.into() }
         }
-        Some(Subcommand::Log { which: HuntChoice { hunt }, probe, format, output }) => {
-            if output.json {
+        Subcommand::Log { which: HuntChoice { hunt }, probe, format } => {
+            if is_json {
                 return Err((
                     "`git idd log` prints text, not JSON",
                     "`git idd show --json` prints the finding; `git idd log --format bisect` what was tested, for programs",
                 ));
             }
-            (output, Request::Log { hunt, probe, format })
+            Request::Log { hunt, probe, format }
         }
-        Some(Subcommand::Show { which, is_full, output }) => (output, Request::Show { hunt: which.hunt, is_full }),
-        Some(Subcommand::Report { which: HuntChoice { hunt }, recording, format, html, open, output }) => {
+        Subcommand::Show { which, is_full } => Request::Show { hunt: which.hunt, is_full },
+        Subcommand::Report { which: HuntChoice { hunt }, recording, format, html, open } => {
             let page = (html.is_some() || open).then_some(PageArgs { file: html, is_opened: open });
             if let Some(PageArgs { file: Some(file), is_opened }) = &page
                 && file == "-"
-                && (*is_opened || output.json)
+                && (*is_opened || is_json)
             {
                 return Err((
                     "`--html -` writes to stdout, so `--open` and `--json` cannot be given",
                     "give a file: git idd report --html report.html --open",
                 ));
             }
-            (output, Request::Report { hunt, format, page, recording })
+            Request::Report { hunt, format, page, recording }
         }
-        Some(Subcommand::Verify { file, yes, output }) => (output, Request::Verify { file, is_agreed: yes }),
-        Some(Subcommand::Apply { which, choice, output }) => (output, Request::Apply { hunt: which.hunt, choice }),
-        Some(Subcommand::Try(command)) => try_args(command),
-        Some(Subcommand::Reset(output)) => (output, Request::Reset),
-        Some(Subcommand::Gc(output)) => (output, Request::Gc),
-        Some(Subcommand::Doctor(output)) => (output, Request::Doctor),
-        Some(Subcommand::Record(args)) => {
-            let output = args.output;
+        Subcommand::Verify { file, yes } => Request::Verify { file, is_agreed: yes },
+        Subcommand::Apply { which, choice } => Request::Apply { hunt: which.hunt, choice },
+        Subcommand::Try(args) => Request::Try(args),
+        Subcommand::Reset => Request::Reset,
+        Subcommand::Gc => Request::Gc,
+        Subcommand::Doctor => Request::Doctor,
+        Subcommand::Record(args) => {
             let content = if args.steps { RecordedContent::Steps } else { RecordedContent::Values };
             let hint = "give the command to record: git idd record -- ./test.sh";
             let command = command_of(args.words, hint)?.ok_or((EMPTY_COMMAND, hint))?;
-            (output, Request::Record(RecordOrder { content, ..record_args(command, args.record) }))
+            Request::Record(RecordOrder { content, ..record_args(command, args.record) })
         }
-        Some(Subcommand::Explain(args)) => (args.output, Request::Explain(explain_args(args.words, args.explain)?)),
-        Some(Subcommand::Debug(args)) => (args.output, Request::Debug(Box::new(debug_args(*args)?))),
-        Some(Subcommand::Chop(args)) => (args.output, Request::Chop(chop_args(*args)?)),
-        Some(Subcommand::Invariants(args)) => (args.output, Request::Invariants(Box::new(invariants_args(*args)?))),
-        Some(Subcommand::Slice(args)) => slice_args(*args),
-        Some(Subcommand::Trace { command }) => trace_args(command),
-        Some(Subcommand::Dap(output)) => (output, Request::Dap),
-        Some(Subcommand::Mcp(args)) => (args.output, Request::Mcp(mcp_args(*args)?)),
-        Some(Subcommand::Completions { shell, words, output }) => (output, Request::Completions { shell, words }),
-        Some(Subcommand::Man(output)) => (output, Request::Man),
-        Some(Subcommand::Remote { command: RemoteCommand::Check { address, output } }) => {
-            (output, Request::RemoteCheck { address })
-        }
-        Some(Subcommand::Setup { dry_run, remove, output }) => {
-            (output, Request::Setup { is_removal: remove, is_dry_run: dry_run })
-        }
-        Some(Subcommand::Help { command, output }) => (output, Request::Help(command)),
+        Subcommand::Explain(args) => Request::Explain(explain_args(args.words, args.explain)?),
+        Subcommand::Debug(args) => Request::Debug(Box::new(debug_args(*args)?)),
+        Subcommand::Chop(args) => Request::Chop(chop_args(*args)?),
+        Subcommand::Invariants(args) => Request::Invariants(Box::new(invariants_args(*args)?)),
+        Subcommand::Slice(args) => Request::Slice(slice_args(*args)),
+        Subcommand::Trace { command } => Request::Trace(trace_args(command)),
+        Subcommand::Dap => Request::Dap,
+        Subcommand::Mcp(args) => Request::Mcp(mcp_args(*args)?),
+        Subcommand::Completions { shell, words } => Request::Completions { shell, words },
+        Subcommand::Man => Request::Man,
+        Subcommand::Remote { command: RemoteCommand::Check { address } } => Request::RemoteCheck { address },
+        Subcommand::Setup { dry_run, remove } => Request::Setup { is_removal: remove, is_dry_run: dry_run },
+        Subcommand::Help { command } => Request::Help(command),
     })
 }
 
-fn watch(HuntChoice { hunt }: HuntChoice, html: Option<OsString>) -> Request {
-    Request::Watch(WatchArgs { hunt, html })
+/// A hunt, or several.
+fn hunt(cli: Cli) -> Result<Request, OptionMessage> {
+    let parts = (cli.history.into(), cli.test.into(), cli.effort.into());
+    if let Some(line) = cli.perf.perf {
+        return Ok(Request::Hunt(measured(line, cli.perf.measure, cli.perf.threshold, parts)?));
+    }
+    cli.perf.refuse_alone()?;
+    let hunt = asked((cli.words, cli.by), parts)?;
+    match cli.each.map(TestSource::Command).or(cli.failures.map(TestSource::Junit)) {
+        Some(source) => Ok(Request::Each(several(hunt, source)?)),
+        None => Ok(Request::Hunt(hunt)),
+    }
 }
 
-fn try_args(command: TryCommand) -> (OutputOptions, Request) {
-    let TryCommand { fix, which: HuntChoice { hunt }, suite, budget, output } = command;
-    (output, Request::Try(TryArgs { fix, hunt, suite, budget }))
-}
-
-fn trace_args(command: TraceCommand) -> (OutputOptions, Request) {
+fn trace_args(command: TraceCommand) -> TraceArgs {
     let (which, shown) = match command {
-        TraceCommand::List(output) => {
-            let args = TraceArgs { which: ProcessChoice::default(), shown: RecordingView::List };
-            return (output, Request::Trace(args));
-        }
+        TraceCommand::List => (ProcessOptions::default(), RecordingView::List),
         TraceCommand::Stat(which) => (which, RecordingView::Stat),
         TraceCommand::Tree { depth, width, which } => (which, RecordingView::Tree { depth, width }),
         TraceCommand::Inputs { limit, which } => (which, RecordingView::Inputs(limit)),
         TraceCommand::Step { step, which } => (which, RecordingView::Step(step)),
         TraceCommand::Why { step, variable, limit, which } => (which, RecordingView::Why { step, variable, limit }),
     };
-    let output = which.output;
-    let which = ProcessChoice { recording: which.recording, process: which.process };
-    (output, Request::Trace(TraceArgs { which, shown }))
+    TraceArgs { which: which.into(), shown }
 }
 
 /// The hunt that `git idd start` begins.
@@ -457,22 +434,18 @@ fn start_args(args: StartCommand) -> Result<ByHand, OptionMessage> {
 }
 
 /// A verdict.
-fn judged_args(verdict: PersonVerdict, judged: VerdictOptions) -> (OutputOptions, Request) {
-    let VerdictOptions { revision, why, output } = judged;
-    (output, Request::ByHand(ByHand::Given(GivenVerdict::Verdict { verdict, revision, why })))
+fn judged_args(verdict: PersonVerdict, VerdictOptions { revision, why }: VerdictOptions) -> Request {
+    Request::ByHand(ByHand::Given(GivenVerdict::Verdict { verdict, revision, why }))
 }
 
-fn slice_args(args: SliceCommand) -> (OutputOptions, Request) {
+fn slice_args(args: SliceCommand) -> SliceOrder {
     let SliceCommand { backward, forward, data, address, potential, which } = args;
     let (direction, criterion) = match (backward, forward) {
         (Some(criterion), _) => (SliceDirection::Backward, criterion),
         (None, Some(criterion)) => (SliceDirection::Forward, criterion),
         (None, None) => unreachable!("clap requires one of them"),
     };
-    let output = which.output;
-    let which = ProcessChoice { recording: which.recording, process: which.process };
-    let kinds = Kinds { address, control: !data, potential };
-    (output, Request::Slice(SliceOrder { which, direction, criterion, kinds }))
+    SliceOrder { which: which.into(), direction, criterion, kinds: Kinds { address, control: !data, potential } }
 }
 
 /// The test command of these words; `None` if there are none.
@@ -490,7 +463,7 @@ fn record_args(command: TestCommand, record: RecordOptions) -> RecordOrder {
 }
 
 fn mcp_args(args: McpCommand) -> Result<McpArgs, OptionMessage> {
-    let McpCommand { words, build, .. } = args;
+    let McpCommand { words, build } = args;
     let command = command_of(words, "give the test that a client may run: git idd mcp -- ./test.sh")?;
     Ok(McpArgs { command, build })
 }

@@ -1,14 +1,16 @@
 //! From the options of the command line to plain orders.
 
-use crate::args::options;
+use crate::args::command::ProcessOptions;
+use crate::args::options::{AllowanceOptions, EffortOptions, HistoryOptions, HoldingOptions, TestOptions};
 use idd_session::order::{Allowance, EffortOrder, HistoryOrder, Holding, TestOrder};
+use idd_session::recorded::ProcessChoice;
 
 /// The same fields on both sides; a field that one of them lacks does not compile.
 macro_rules! plain {
     ($($options:ident => $type:ident { $($field:ident)+ })+) => {$(
-        impl From<options::$options> for $type {
-            fn from(options: options::$options) -> Self {
-                let options::$options { $($field),+ } = options;
+        impl From<$options> for $type {
+            fn from(options: $options) -> Self {
+                let $options { $($field),+ } = options;
                 Self { $($field),+ }
             }
         }
@@ -32,5 +34,8 @@ plain! {
     }
     HoldingOptions => Holding {
         hold no_hold
+    }
+    ProcessOptions => ProcessChoice {
+        recording process
     }
 }

@@ -125,7 +125,7 @@ fn the_first_word_decides_whether_it_is_a_subcommand() {
     assert_eq!(request("git-idd apply --rung files"), Request::Apply { hunt: None, choice });
     let judged = |fix: &str, hunt: Option<&str>, suite: Option<&str>| {
         let (hunt, suite) = (hunt.map(str::to_owned), suite.map(OsString::from));
-        Request::Try(TryArgs { fix: fix.into(), hunt, suite, budget: None })
+        Request::Try(TryArgs { fix: fix.into(), which: HuntChoice { hunt }, suite, budget: None })
     };
     assert_eq!(request("git-idd try -"), judged("-", None, None));
     assert_eq!(request("git-idd try --hunt h x --suite make"), judged("x", Some("h"), Some("make")));

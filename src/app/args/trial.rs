@@ -1,18 +1,19 @@
 //! `git idd try`.
 
-use crate::args::options::{HuntChoice, OutputOptions, parse_duration};
+use crate::args::options::{HuntChoice, parse_duration};
 use clap::Args;
 use std::ffi::OsString;
 use std::time::Duration;
 
 /// A fix to judge.
 #[derive(Debug, Clone, PartialEq, Eq, Args)]
-pub struct TryCommand {
+pub struct TryArgs {
     /// The fix: a file with a patch for HEAD (`git diff`, `git format-patch`), `-` for a patch on standard input, or a
     /// revision. The change of a revision that HEAD does not lead to is merged into HEAD, from their common ancestor on.
     #[arg(value_name = "PATCH|REV")]
     pub fix: OsString,
 
+    /// For which hunt.
     #[command(flatten)]
     pub which: HuntChoice,
 
@@ -22,21 +23,5 @@ pub struct TryCommand {
 
     /// Stop after this time.
     #[arg(long, value_name = "DURATION", value_parser = parse_duration)]
-    pub budget: Option<Duration>,
-
-    #[command(flatten)]
-    pub output: OutputOptions,
-}
-
-/// A fix to judge, as asked for.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct TryArgs {
-    /// The patch file, `-`, or the revision.
-    pub fix: OsString,
-    /// The hunt, if it is not the newest finding.
-    pub hunt: Option<String>,
-    /// The suite, if it is not that of the hunt.
-    pub suite: Option<OsString>,
-    /// The time limit.
     pub budget: Option<Duration>,
 }
