@@ -15,7 +15,7 @@ use idd_trace::instrument::java::operation::Operation;
 use idd_trace::instrument::java::pool::PoolMember;
 use idd_trace::java::outline::JavaOutlineReader;
 use idd_trace::java::{
-    JavaFrame, JavaMachine, JavaPlayer, JavaUse, JavaValue, MethodCallee, ObjectKind, ValueLocation, Watch, text,
+    JavaFrame, JavaMachine, JavaPlayer, JavaUse, JavaValue, LibraryCall, ObjectKind, ValueLocation, Watch, text,
 };
 use idd_trace::{BlockId, Index, ObservableCall, Place, Run, RunArgument, Step, TraceError};
 
@@ -462,16 +462,10 @@ impl Watch for RunTaking {
         }
     }
 
-    fn called(
-        &mut self,
-        machine: &JavaMachine,
-        frame: &JavaFrame,
-        callee: &MethodCallee,
-        given: &[JavaValue],
-        result: Option<JavaValue>,
-    ) {
+    fn called(&mut self, machine: &JavaMachine, frame: &JavaFrame, call: &LibraryCall<'_>) {
+        let LibraryCall { callee, given, result } = *call;
         let n_before = self.outline.written().len();
-        self.outline.called(machine, frame, callee, given, result);
+        self.outline.called(machine, frame, call);
         let signature = MethodTypes::of(&callee.member.descriptor).ok();
         let types: Vec<&str> = signature.map(|signature| signature.parameters).unwrap_or_default();
         let n_object = usize::from(callee.has_object);

@@ -11,7 +11,7 @@ use idd_trace::java::arithmetic::holds;
 use idd_trace::java::method::NONE;
 use idd_trace::java::value::of_int;
 use idd_trace::java::{
-    JavaFrame, JavaMachine, JavaPlayer, JavaValue, MachineMethod, MethodCallee, ObjectKind, ValueLocation, Watch,
+    JavaFrame, JavaMachine, JavaPlayer, JavaValue, LibraryCall, MachineMethod, ObjectKind, ValueLocation, Watch,
 };
 use idd_trace::{Step, TraceError};
 
@@ -369,15 +369,8 @@ impl Watch for Looking {
         self.add(frame.step, StepEffect { name: RETURN.to_owned(), point: Some(point), value });
     }
 
-    fn called(
-        &mut self,
-        machine: &JavaMachine,
-        frame: &JavaFrame,
-        callee: &MethodCallee,
-        _: &[JavaValue],
-        result: Option<JavaValue>,
-    ) {
-        let Some(result) = result else { return };
+    fn called(&mut self, machine: &JavaMachine, frame: &JavaFrame, call: &LibraryCall<'_>) {
+        let LibraryCall { callee, result: Some(result), .. } = *call else { return };
         let nth = self.count(frame);
         if !self.is_wanted(frame.step) {
             return;

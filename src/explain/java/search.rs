@@ -1,8 +1,7 @@
 //! Searches a run of a Java program for a step that writes a place, or that shows a text.
 
 use idd_trace::instrument::java::descriptor::result_type;
-use idd_trace::java::detail::call;
-use idd_trace::java::{JavaFrame, JavaMachine, JavaPlayer, JavaValue, MethodCallee, ValueLocation, Watch, text};
+use idd_trace::java::{JavaFrame, JavaMachine, JavaPlayer, JavaValue, LibraryCall, ValueLocation, Watch, detail, text};
 use idd_trace::{SearchOutcome, Step, TimeDirection, TraceError};
 
 /// Steps between two questions whether the search goes on.
@@ -170,21 +169,14 @@ impl Watch for JavaSearch<'_> {
         }
     }
 
-    fn called(
-        &mut self,
-        machine: &JavaMachine,
-        frame: &JavaFrame,
-        callee: &MethodCallee,
-        given: &[JavaValue],
-        result: Option<JavaValue>,
-    ) {
+    fn called(&mut self, machine: &JavaMachine, frame: &JavaFrame, call: &LibraryCall<'_>) {
         let SearchedPlace::Text(text) = self.target else { return };
         if !self.is_ahead(frame.step) {
             return;
         }
-        let (arguments, name) = call(machine, callee, given);
-        let descriptor = result_type(&callee.member.descriptor);
-        let result = result.map(|result| format!(" = {}", text::value(machine, descriptor, result)));
+        let (arguments, name) = detail::call(machine, call);
+        let descriptor = result_type(&call.callee.member.descriptor);
+        let result = call.result.map(|result| format!(" = {}", text::value(machine, descriptor, result)));
         if format!("{name}({}){}", arguments.join(", "), result.unwrap_or_default()).contains(text) {
             self.hit(frame.step);
         }

@@ -4,7 +4,9 @@ use crate::detail::UsedThing as Neutral;
 use crate::instrument::java::code::SourceVariable;
 use crate::instrument::java::descriptor::result_type;
 use crate::java::input::JavaInputReader;
-use crate::java::{JavaFrame, JavaMachine, JavaPlayer, JavaUse, JavaValue, MethodCallee, ValueLocation, Watch, text};
+use crate::java::{
+    JavaFrame, JavaMachine, JavaPlayer, JavaUse, JavaValue, LibraryCall, MethodCallee, ValueLocation, Watch, text,
+};
 use crate::{Access, Detail, NamedAddress, OriginAnswer, Outside, Step, StepStanding, TraceError, VariableAnswer};
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
@@ -132,22 +134,16 @@ impl Watch for JavaFocus<'_> {
         }
     }
 
-    fn called(
-        &mut self,
-        machine: &JavaMachine,
-        frame: &JavaFrame,
-        callee: &MethodCallee,
-        given: &[JavaValue],
-        result: Option<JavaValue>,
-    ) {
+    fn called(&mut self, machine: &JavaMachine, frame: &JavaFrame, call: &LibraryCall<'_>) {
         let n_before = self.inputs.n_reads();
-        self.inputs.called(machine, frame, callee, given, result);
+        self.inputs.called(machine, frame, call);
         let is_input = self.inputs.n_reads() > n_before;
         let Some(detail) = self.of(frame.step) else { return };
         if detail.calls.len() >= MAX_ACCESSES {
             return;
         }
-        let (arguments, name) = call(machine, callee, given);
+        let LibraryCall { callee, given, result } = *call;
+        let (arguments, name) = self::call(machine, call);
         let shown = |value: JavaValue| text::value(machine, result_type(&callee.member.descriptor), value);
         detail.calls.push(Outside {
             name: Some(name),
@@ -156,7 +152,7 @@ impl Watch for JavaFocus<'_> {
             result: result.filter(|_| callee.result.is_some()).map(shown),
             is_input,
             input: None,
-            is_modelled: machine.is_modelled(callee, given),
+            is_modelled: machine.is_modelled(call),
         });
     }
 
@@ -174,7 +170,8 @@ impl Watch for JavaFocus<'_> {
 }
 
 /// A call for people: its arguments, and its name: `list.add`, `Math.max`, `new ArrayList`.
-pub fn call(machine: &JavaMachine, callee: &MethodCallee, given: &[JavaValue]) -> (Vec<String>, Arc<str>) {
+pub fn call(machine: &JavaMachine, call: &LibraryCall<'_>) -> (Vec<String>, Arc<str>) {
+    let LibraryCall { callee, given, .. } = *call;
     let signature = crate::instrument::java::descriptor::MethodTypes::of(&callee.member.descriptor);
     let types = signature.map(|signature| signature.parameters).unwrap_or_default();
     let (object, rest) = given.split_at(usize::from(callee.has_object).min(given.len()));

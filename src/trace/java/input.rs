@@ -14,7 +14,9 @@ use crate::instrument::java::descriptor::result_type;
 use crate::java::detail::call_name;
 use crate::java::input::extent::InputCursor;
 use crate::java::input::table::{InputEffect, InputExtent, effect};
-use crate::java::{JavaFrame, JavaMachine, JavaPlayer, JavaValue, MethodCallee, ObjectKind, ValueLocation, Watch};
+use crate::java::{
+    JavaFrame, JavaMachine, JavaPlayer, JavaValue, LibraryCall, MethodCallee, ObjectKind, ValueLocation, Watch,
+};
 use crate::{Place, Step, TraceError};
 use std::collections::HashMap;
 use std::ops::Range;
@@ -223,9 +225,9 @@ fn join(parts: impl Iterator<Item = String>) -> String {
 }
 
 /// What a value says of the input that it came with.
-fn given(machine: &JavaMachine, callee: &MethodCallee, result: Option<JavaValue>) -> GivenBytes {
-    let Some(value) = result.filter(|value| value.is_known) else { return GivenBytes::Unknown };
-    let result = result_type(&callee.member.descriptor);
+fn given_by(machine: &JavaMachine, call: &LibraryCall<'_>) -> GivenBytes {
+    let Some(value) = call.result.filter(|value| value.is_known) else { return GivenBytes::Unknown };
+    let result = result_type(&call.callee.member.descriptor);
     let number = match result.as_bytes().first() {
         Some(b'J') => value.bits.cast_signed(),
         Some(b'B' | b'C' | b'S' | b'I') => i64::from(value.int().unwrap_or_default()),
@@ -284,14 +286,8 @@ impl Watch for JavaInputReader {
         }
     }
 
-    fn called(
-        &mut self,
-        machine: &JavaMachine,
-        frame: &JavaFrame,
-        callee: &MethodCallee,
-        given: &[JavaValue],
-        result: Option<JavaValue>,
-    ) {
+    fn called(&mut self, machine: &JavaMachine, frame: &JavaFrame, call: &LibraryCall<'_>) {
+        let LibraryCall { callee, given, result } = *call;
         let Some(effect) = self.effect(callee) else { return };
         let name = call_name(callee);
         let is_constructor = callee.is_constructor();
@@ -299,10 +295,8 @@ impl Watch for JavaInputReader {
         // A constructor that calls the one of the class that is extended has its object already.
         let own = given.first().filter(|_| is_constructor);
         let object = result.or(own.copied()).and_then(JavaValue::object).filter(|object| *object != 0);
-        let own = PendingRead {
-            given: self::given(machine, callee, result),
-            ..seen(frame, InputSource::Call(Arc::clone(&name)), &name)
-        };
+        let own =
+            PendingRead { given: given_by(machine, call), ..seen(frame, InputSource::Call(Arc::clone(&name)), &name) };
         let text = others.iter().find_map(|value| self.name(machine, *value));
         match effect {
             InputEffect::Memory => {

@@ -47,6 +47,17 @@ pub enum JavaUse {
     Exception,
 }
 
+/// A call of a method that is not recorded.
+#[derive(Debug, Clone, Copy)]
+pub struct LibraryCall<'a> {
+    /// What is called.
+    pub callee: &'a MethodCallee,
+    /// The values that it was given, with its object first.
+    pub given: &'a [JavaValue],
+    /// What it returned; `None` as well if the process ended in it.
+    pub result: Option<JavaValue>,
+}
+
 watch! {
     /// An observer of the machine. All methods do nothing by default. The frame is the last one of the current thread; the
     /// machine has those below it.
@@ -68,7 +79,7 @@ watch! {
         /// The frame is left, by `return` if so, and with this result.
         fn leaves(&mut self, machine: &JavaMachine, frame: &JavaFrame, is_return: bool, result: Option<JavaValue>);
         /// A method that is not recorded came back, or the process ended in it.
-        fn called(&mut self, machine: &JavaMachine, frame: &JavaFrame, callee: &MethodCallee, given: &[JavaValue], result: Option<JavaValue>);
+        fn called(&mut self, machine: &JavaMachine, frame: &JavaFrame, call: &LibraryCall<'_>);
         /// The current step threw an exception, or a call in it did.
         ///
         /// - `exception`: not known unless a `throw` threw it.
@@ -294,7 +305,7 @@ impl JavaMachine {
         if frame.at == stop {
             self.begin(frame, watch);
             let given = Self::given(frame, callee, watch);
-            watch.called(self, frame, callee, &given, None);
+            watch.called(self, frame, &LibraryCall { callee, given: &given, result: None });
             frame.pending = Some(given);
         }
     }
@@ -658,14 +669,15 @@ impl JavaMachine {
                 Some(given) => given,
                 None => Self::given(frame, &callee, watch),
             };
+            let call = LibraryCall { callee: &callee, given: &given, result: None };
             match frame.returned.take() {
                 Some((threw, is_direct)) => {
                     watch.uses(frame.step, threw, JavaUse::Exception);
                     if !is_direct {
-                        self.library(frame, &callee, &given, None, watch);
+                        self.library(frame, &call, watch);
                     }
                 }
-                None => self.library(frame, &callee, &given, None, watch),
+                None => self.library(frame, &call, watch),
             }
         } else if matches!(frame.method.operations[frame.at as usize], Operation::Throw) {
             exception = Self::take_value(frame, ValueKind::Reference, watch);

@@ -39,7 +39,7 @@ pub mod uses;
 pub mod value;
 
 pub use frame::{Fit, JavaFrame};
-pub use machine::{JavaMachine, JavaMoment, JavaUse, Nobody, ValueLocation, Watch};
+pub use machine::{JavaMachine, JavaMoment, JavaUse, LibraryCall, Nobody, ValueLocation, Watch};
 pub use method::{FieldId, MachineMethod, MethodCallee, MethodOperand};
 pub use objects::{JavaObjects, Object, ObjectKind};
 pub use player::JavaPlayer;

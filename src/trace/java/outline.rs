@@ -1,7 +1,7 @@
 //! Takes down where the steps of a run stand, and what the program printed.
 
 use crate::java::output::JavaOutput;
-use crate::java::{JavaFrame, JavaMachine, JavaValue, MethodCallee, ValueLocation, Watch};
+use crate::java::{JavaFrame, JavaMachine, JavaValue, LibraryCall, ValueLocation, Watch};
 use crate::output::{OutputStream, WrittenOutput};
 use crate::{ObservableCall, OutlineReader, Run, StepStand};
 
@@ -56,15 +56,8 @@ impl Watch for JavaOutlineReader {
         self.printed.reads(machine, frame, location, value);
     }
 
-    fn called(
-        &mut self,
-        machine: &JavaMachine,
-        frame: &JavaFrame,
-        callee: &MethodCallee,
-        given: &[JavaValue],
-        result: Option<JavaValue>,
-    ) {
-        self.printed.called(machine, frame, callee, given, result);
+    fn called(&mut self, machine: &JavaMachine, frame: &JavaFrame, call: &LibraryCall<'_>) {
+        self.printed.called(machine, frame, call);
         if frame.step.0 != machine.n_steps {
             self.outline.returns(frame.step, machine.n_steps);
         }

@@ -1,8 +1,6 @@
 //! What a program printed, and the exception that ended it.
 
-use crate::java::{
-    JavaFrame, JavaMachine, JavaPlayer, JavaValue, MethodCallee, ObjectKind, ValueLocation, Watch, text,
-};
+use crate::java::{JavaFrame, JavaMachine, JavaPlayer, JavaValue, LibraryCall, ObjectKind, ValueLocation, Watch, text};
 use crate::output::{Escape, OutputStream, Outputs, WrittenOutput};
 use crate::{Step, TraceError};
 use std::collections::HashMap;
@@ -46,14 +44,8 @@ impl Watch for JavaOutput {
         }
     }
 
-    fn called(
-        &mut self,
-        machine: &JavaMachine,
-        frame: &JavaFrame,
-        callee: &MethodCallee,
-        given: &[JavaValue],
-        _result: Option<JavaValue>,
-    ) {
+    fn called(&mut self, machine: &JavaMachine, frame: &JavaFrame, call: &LibraryCall<'_>) {
+        let LibraryCall { callee, given, .. } = *call;
         let stream = given.first().and_then(|object| self.streams.get(&object.object()?));
         let Some(stream) = stream.copied().filter(|_| callee.has_object) else { return };
         let name = &*callee.member.name;

@@ -1,7 +1,7 @@
 //! The counts of a recorded run.
 
 use crate::java::text::simple;
-use crate::java::{JavaFrame, JavaMachine, JavaPlayer, JavaUse, JavaValue, MethodCallee, ValueLocation, Watch};
+use crate::java::{JavaFrame, JavaMachine, JavaPlayer, JavaUse, JavaValue, LibraryCall, ValueLocation, Watch};
 use crate::stat::{HeapCounts, Stat, ValueCheck};
 use crate::{Step, TraceError};
 use std::collections::{BTreeMap, HashSet};
@@ -35,18 +35,12 @@ impl Watch for JavaCounter {
         self.n_accesses += 1;
     }
 
-    fn called(
-        &mut self,
-        machine: &JavaMachine,
-        _frame: &JavaFrame,
-        callee: &MethodCallee,
-        given: &[JavaValue],
-        _result: Option<JavaValue>,
-    ) {
-        if machine.is_modelled(callee, given) {
+    fn called(&mut self, machine: &JavaMachine, _frame: &JavaFrame, call: &LibraryCall<'_>) {
+        if machine.is_modelled(call) {
             self.n_modelled += 1;
         } else {
-            let name = (Arc::clone(&callee.member.class), Arc::clone(&callee.member.name));
+            let member = &call.callee.member;
+            let name = (Arc::clone(&member.class), Arc::clone(&member.name));
             *self.unmodelled.entry(name).or_insert(0) += 1;
         }
     }

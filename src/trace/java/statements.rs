@@ -1,7 +1,7 @@
 //! The executed statements of a run, and how many of their steps are in some sets.
 
 use crate::java::text::simple;
-use crate::java::{JavaFrame, JavaMachine, JavaPlayer, JavaValue, MethodCallee, Watch};
+use crate::java::{JavaFrame, JavaMachine, JavaPlayer, LibraryCall, Watch};
 use crate::statements::{StatementCounter, StatementCounts};
 use crate::{Place, Step, Steps, TraceError};
 use std::sync::Arc;
@@ -57,15 +57,9 @@ impl Watch for StatementCounter<'_> {
         });
     }
 
-    fn called(
-        &mut self,
-        machine: &JavaMachine,
-        frame: &JavaFrame,
-        callee: &MethodCallee,
-        given: &[JavaValue],
-        _result: Option<JavaValue>,
-    ) {
-        let name = || format!("{}.{}", simple(&callee.member.class), callee.member.name).into();
-        self.add_unknown(frame.step, || (!machine.is_modelled(callee, given)).then(name));
+    fn called(&mut self, machine: &JavaMachine, frame: &JavaFrame, call: &LibraryCall<'_>) {
+        let member = &call.callee.member;
+        let name = || format!("{}.{}", simple(&member.class), member.name).into();
+        self.add_unknown(frame.step, || (!machine.is_modelled(call)).then(name));
     }
 }

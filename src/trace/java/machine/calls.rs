@@ -5,7 +5,8 @@ use crate::instrument::java::descriptor::ValueKind;
 use crate::instrument::java::sites::SiteProbe;
 use crate::java::machine::NEW;
 use crate::java::{
-    JavaFrame, JavaMachine, JavaUse, JavaValue, MethodCallee, Object, ObjectKind, ValueLocation, Watch, library,
+    JavaFrame, JavaMachine, JavaUse, JavaValue, LibraryCall, MethodCallee, Object, ObjectKind, ValueLocation, Watch,
+    library,
 };
 use std::sync::Arc;
 
@@ -60,7 +61,7 @@ impl JavaMachine {
         }
         if !is_recorded {
             let result = value.filter(|_| probe != SiteProbe::This);
-            self.library(frame, callee, &given, result, watch);
+            self.library(frame, &LibraryCall { callee, given: &given, result }, watch);
         }
         // After a constructor, a copy of the object is there already.
         if let Some(kind) = callee.result.filter(|_| !callee.is_constructor()) {
@@ -116,7 +117,8 @@ impl JavaMachine {
 
     /// Whether the effect of a call is known: it is one of a method that only reads, or only the object on which it is called
     /// can change.
-    pub fn is_modelled(&self, callee: &MethodCallee, given: &[JavaValue]) -> bool {
+    pub fn is_modelled(&self, call: &LibraryCall<'_>) -> bool {
+        let LibraryCall { callee, given, .. } = *call;
         let others = given.iter().skip(usize::from(callee.has_object));
         callee.member.class.is_empty()
             || callee.only_reads
@@ -126,14 +128,8 @@ impl JavaMachine {
     }
 
     /// A call of the library: what it does to the objects that it got.
-    pub(super) fn library(
-        &mut self,
-        frame: &JavaFrame,
-        callee: &MethodCallee,
-        given: &[JavaValue],
-        result: Option<JavaValue>,
-        watch: &mut dyn Watch,
-    ) {
+    pub(super) fn library(&mut self, frame: &JavaFrame, call: &LibraryCall<'_>, watch: &mut dyn Watch) {
+        let LibraryCall { callee, given, result } = *call;
         let objects = Arc::clone(&self.objects);
         let is_read = callee.only_reads;
         let mut base = None;
@@ -183,6 +179,6 @@ impl JavaMachine {
                 self.memory.derive(id, base);
             }
         }
-        watch.called(self, frame, callee, given, result);
+        watch.called(self, frame, call);
     }
 }
