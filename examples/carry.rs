@@ -6,7 +6,8 @@
 
 use idd_base::TreeId;
 use idd_change::trees::{Favor, Merged, Trees};
-use idd_world::repo::{HeldFiles, TreeStore, graph, private};
+use idd_world::repo::store::{HeldFiles, TreeStore};
+use idd_world::repo::{graph, private};
 use std::error::Error;
 use std::io::{BufRead, Write};
 use std::path::PathBuf;
@@ -27,7 +28,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         let [base, ours, patched] = ids.as_slice() else { return Err(format!("three ids expected: `{line}`").into()) };
         let ids: [TreeId; 3] = [base.parse()?, ours.parse()?, patched.parse()?];
         match store.merge(ids[0], ids[1], ids[2], Favor::Neither)? {
-            Merged::Clean(tree, rung) => writeln!(stdout, "clean {tree} {}", rung.word())?,
+            Merged::Clean(tree, rung) => writeln!(stdout, "clean {tree} {}", format!("{rung:?}").to_lowercase())?,
             Merged::Conflict => writeln!(stdout, "conflict")?,
         }
         stdout.flush()?;

@@ -32,19 +32,6 @@ pub enum Rung {
     Reduced,
 }
 
-impl Rung {
-    /// Its word in reports.
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Merge => "merge",
-            Self::Lines => "lines",
-            Self::Syntax => "syntax",
-            Self::Renamed => "renamed",
-            Self::Reduced => "reduced",
-        }
-    }
-}
-
 /// The result of carrying a patch to another tree.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Merged {

@@ -29,9 +29,7 @@ pub struct JavaTelling {
     pub links: Vec<Link>,
     /// How many links are left out, because they repeat the one before.
     pub n_left: usize,
-    /// What is known of the step of the failure.
-    pub failure: Option<Detail>,
-    /// Which instance of its statement that is.
+    /// Which instance of its statement the step of the failure is.
     pub instance: Option<Instance>,
 }
 
@@ -86,8 +84,7 @@ pub fn tell(
     let counted: Vec<Step> = links.iter().map(|link| link.step).chain([last]).collect();
     let instances = instances(pair.failing, &counted);
     let links = links.into_iter().map(|link| Link { instance: instances.get(&link.step).copied(), ..link }).collect();
-    let mut ours = ours;
-    Ok(JavaTelling { links, n_left, failure: ours.remove(&last), instance: instances.get(&last).copied() })
+    Ok(JavaTelling { links, n_left, instance: instances.get(&last).copied() })
 }
 
 fn looked_at(player: &mut JavaPlayer, steps: &[Step]) -> Result<Details, TraceError> {

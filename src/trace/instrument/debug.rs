@@ -51,8 +51,6 @@ pub struct DebugVariable {
     pub parameter: u32,
     /// Its type.
     pub ty: Option<MetadataId>,
-    /// Whether the compiler made it up.
-    pub is_artificial: bool,
     /// The block or function that it belongs to.
     pub scope: Option<MetadataId>,
 }
@@ -325,7 +323,6 @@ impl<'m> Debug<'m> {
             line: node.small("line"),
             parameter: node.small("arg"),
             ty: node.reference("type"),
-            is_artificial: node.has_flag("DIFlagArtificial"),
             scope: node.reference("scope"),
         })
     }
@@ -345,7 +342,6 @@ impl<'m> Debug<'m> {
             line: node.small("line"),
             parameter: 0,
             ty: node.reference("type"),
-            is_artificial: false,
             scope: node.reference("scope"),
         })
     }

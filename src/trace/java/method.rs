@@ -3,7 +3,7 @@
 use crate::instrument::Unsupported;
 use crate::instrument::java::blocks::Blocks;
 use crate::instrument::java::class_file::{ClassFile, ClassMethod as Declared};
-use crate::instrument::java::code::{Code, Handler, SourceVariable};
+use crate::instrument::java::code::{Code, SourceVariable};
 use crate::instrument::java::descriptor::{MethodTypes, ValueKind};
 use crate::instrument::java::layout::is_of_entry;
 use crate::instrument::java::operation::{Invoke, Operation};
@@ -82,8 +82,6 @@ pub struct MachineMethod {
     pub operations: Vec<Operation>,
     /// What each one names.
     pub operands: Vec<MethodOperand>,
-    /// The exception handlers.
-    pub handlers: Vec<Handler>,
     /// The variables of the source.
     pub variables: Vec<SourceVariable>,
     /// The blocks.
@@ -189,7 +187,6 @@ impl MachineMethod {
             n_locals: code.max_locals,
             operations,
             operands,
-            handlers: code.handlers,
             variables: code.variables,
             blocks,
             starts,

@@ -39,8 +39,6 @@ pub struct VariablePlace<'p> {
     pub held: Option<(Option<u64>, Step)>,
     /// Which part of these bytes is meant; all of them if `None`.
     pub part: Option<VariablePart>,
-    /// Whether it is known only inside of a function.
-    pub is_local: bool,
     /// The line of its declaration.
     pub line: u32,
 }
@@ -485,7 +483,6 @@ fn place<'p>(
         debug,
         held,
         part: None,
-        is_local: true,
         line: variable.line,
     })
 }
@@ -499,7 +496,6 @@ fn everywhere(global: &Global) -> VariablePlace<'_> {
         debug: Debug::new(&global.map.module, &global.map.text),
         held: None,
         part: None,
-        is_local: false,
         line: 0,
     }
 }
@@ -507,7 +503,7 @@ fn everywhere(global: &Global) -> VariablePlace<'_> {
 fn far<'p>(address: u64, variable: &DebugVariable, debug: Debug<'p>) -> VariablePlace<'p> {
     let size = variable.ty.and_then(|ty| value::size_of(debug, ty, 0)).unwrap_or(0);
     let (name, ty, line) = (Arc::clone(&variable.name), variable.ty, variable.line);
-    VariablePlace { name, address, size, ty, debug, held: None, part: None, is_local: true, line }
+    VariablePlace { name, address, size, ty, debug, held: None, part: None, line }
 }
 
 impl NativeFrame {
