@@ -61,13 +61,14 @@ pub fn run(
     context: &Context,
     talk: &mut dyn Talk,
 ) -> Result<Explained, Failure> {
-    let done = with_explainer(order, location, context, talk, |explainer, (pair, changed), desk| {
-        if let Some(observed) = explainer.explain_java((&pair, &changed), desk)? {
-            return Ok(FoundExplanation::Observed(Box::new(observed), pair, explainer.interrupt.is_interrupted()));
+    let done = with_explainer(order, location, context, talk, |explainer, desk| {
+        if let Some(observed) = explainer.explain_java(desk)? {
+            let (pair, is_interrupted) = (explainer.pair.clone(), explainer.interrupt.is_interrupted());
+            return Ok(FoundExplanation::Observed(Box::new(observed), pair, is_interrupted));
         }
         let explanation = match explainer.order.switch_budget {
-            Some(budget) => explainer.explain_switched(budget, (pair, changed), desk),
-            None => explainer.explain(pair, changed, desk),
+            Some(budget) => explainer.explain_switched(budget, desk),
+            None => explainer.explain(desk),
         };
         explanation.map(|explanation| FoundExplanation::Tested(Box::new(explanation)))
     });
@@ -103,12 +104,12 @@ pub fn run(
 }
 
 /// Finds the versions, and has something done with them in a sandbox of its own.
-fn with_explainer<T>(
+pub(crate) fn with_explainer<T>(
     order: &ExplainOrder,
     location: &Location,
     context: &Context,
     talk: &mut dyn Talk,
-    explain: impl FnOnce(&Explainer<'_>, (Pair, change::LinesByPath), &mut Desk<'_>) -> Result<T, Failure>,
+    explain: impl FnOnce(&Explainer<'_>, &mut Desk<'_>) -> Result<T, Failure>,
 ) -> Result<T, Failure> {
     let user = private::open(&location.git_directory)?;
     let (mut pair, order) = pair::find(order, location, &user, talk)?;
@@ -130,12 +131,13 @@ fn with_explainer<T>(
     let objects = objects(&root, location);
     let environment = pair.hunt.as_deref().map_or_else(|| Ok(Vec::new()), |hunt| environment(location, hunt))?;
     let surroundings = surroundings(location, context, &root, &environment);
-    let explainer = Explainer { order: &order, location, context, root: &root, surroundings, objects, interrupt };
+    let (order, root) = (&order, root.as_path());
+    let explainer = Explainer { pair, changed, order, location, context, root, surroundings, objects, interrupt };
     let done = (|| {
-        let mut sandbox = Sandbox::create(&root, "w", &private, pair.failing.1)?;
-        explain(&explainer, (pair, changed), &mut Desk { sandbox: &mut sandbox, talk })
+        let mut sandbox = Sandbox::create(root, "w", &private, explainer.pair.failing.1)?;
+        explain(&explainer, &mut Desk { sandbox: &mut sandbox, talk })
     })();
-    sandbox::remove(&root, &private);
+    sandbox::remove(root, &private);
     done
 }
 
@@ -164,29 +166,24 @@ pub fn keep(
 
 impl Explainer<'_> {
     /// Builds the reference, and runs the test on it.
-    fn passing(&self, pair: &Pair, desk: &mut Desk<'_>) -> Result<BuiltSide, Failure> {
+    fn passing(&self, desk: &mut Desk<'_>) -> Result<BuiltSide, Failure> {
         desk.talk.say("Building and running the reference.");
-        let good = self.side("ref", pair.reference, (self.order.max_trace, self.limit()), desk.sandbox)?;
+        let good = self.side("ref", self.pair.reference, (self.order.max_trace, self.limit()), desk.sandbox)?;
         if good.ending == Ending::Exit(0) {
             return Ok(good);
         }
-        Err(self.not_passing(&good, pair, desk))
+        Err(self.not_passing(&good, desk))
     }
 
     /// Explains the failing version of a hunt by itself, because its reference cannot be recorded.
-    fn explain_alone(
-        &self,
-        (mut pair, changed): (Pair, change::LinesByPath),
-        failure: Failure,
-        desk: &mut Desk<'_>,
-    ) -> Result<Explanation, Failure> {
+    fn explain_alone(&self, failure: Failure, desk: &mut Desk<'_>) -> Result<Explanation, Failure> {
         let why = String::from_utf8_lossy(failure.message.as_bytes()).into_owned();
         desk.talk.say(&format!(
             "The reference cannot be recorded: {why}. The failing version is compared with itself, as with `--switch`."
         ));
-        pair::SWITCHED.clone_into(&mut pair.names.1);
-        match self.explain_switched(SWITCH_BUDGET, (pair, changed), desk) {
+        match self.explain_switched(SWITCH_BUDGET, desk) {
             Ok(mut explanation) => {
+                pair::SWITCHED.clone_into(&mut explanation.pair.names.1);
                 explanation.remarks.push(format!("the reference of the hunt could not be recorded: {why}"));
                 Ok(explanation)
             }
@@ -196,11 +193,11 @@ impl Explainer<'_> {
         }
     }
 
-    fn explain(&self, pair: Pair, changed: change::LinesByPath, desk: &mut Desk<'_>) -> Result<Explanation, Failure> {
+    fn explain(&self, desk: &mut Desk<'_>) -> Result<Explanation, Failure> {
         let begin = Instant::now();
-        let good = match self.passing(&pair, desk) {
-            Err(failure) if pair.hunt.is_some() && failure.status == Status::Error => {
-                return self.explain_alone((pair, changed), failure, desk);
+        let good = match self.passing(desk) {
+            Err(failure) if self.pair.hunt.is_some() && failure.status == Status::Error => {
+                return self.explain_alone(failure, desk);
             }
             good => good?,
         };
@@ -208,9 +205,9 @@ impl Explainer<'_> {
         // What takes so much longer than the reference will not end, and may fill the disk till then.
         let longest = good.duration * LONGER.0 + LONGER.1;
         let limits = (FIRST_TRACE.min(self.order.max_trace), self.limit().min(longest));
-        let (bad, products) = self.failing(pair.failing.0, limits, desk.sandbox)?;
+        let (bad, products) = self.failing(self.pair.failing.0, limits, desk.sandbox)?;
         if bad.ending == Ending::Exit(0) {
-            return Err(self.not_failing(&pair, desk));
+            return Err(self.not_failing(desk));
         }
         let which = self.which(&bad, &good)?;
         let number = which.number;
@@ -228,7 +225,7 @@ impl Explainer<'_> {
         let commands = |variables| products.commands(self, variables).map_err(Failure::from);
         self.while_parked(
             desk.sandbox,
-            &products.job(pair.failing.0, PARKED_LIMIT),
+            &products.job(self.pair.failing.0, PARKED_LIMIT),
             &TargetProcess::new(&bad, number),
             commands,
             |mut server, process| {
@@ -253,7 +250,7 @@ impl Explainer<'_> {
                     n_processes: bad.taken.len(),
                     limits: (self.order.max_tests, self.order.budget),
                 };
-                let explained = self.chain(sides, pair, changed, seconds, desk.talk)?;
+                let explained = self.chain(sides, seconds, desk.talk)?;
                 Ok(explained.with(remark).with(way))
             },
         )

@@ -4,7 +4,8 @@ use crate::debug::any_run::Walked;
 use crate::debug::grounds::{Building, FailingStep};
 use crate::debug::{DebugOrder, DebugWalk, any_run, asserted, passing, recent};
 use crate::explain::change::LinesByPath;
-use crate::explain::recorded_pair::{PairedRuns, with_both};
+use crate::explain::recorded_pair::PairedRuns;
+use crate::explain::with_explainer;
 use crate::order::ExplainOrder;
 use crate::recorded::{self, failed};
 use crate::slice::SliceDirection;
@@ -132,12 +133,13 @@ pub fn of_versions<T>(
     talk: &mut dyn Talk,
     debug: impl FnOnce(DebugWalk, &ComparedVersions) -> Result<T, Failure>,
 ) -> Result<T, Failure> {
-    with_both(order, location, context, talk, |both, _| {
-        let PairedRuns { failing, passing, failure, first, changed, pair } = both;
+    with_explainer(order, location, context, talk, |explainer, desk| {
+        let PairedRuns { failing, passing, failure, first } = explainer.both(desk)?;
         let mut walk = DebugWalk::new(failing, Some(passing), &[(failure, Step(u32::MAX))])?;
-        walk.tree = Some(pair.failing.0);
+        let (changed, tree) = (explainer.changed.clone(), explainer.pair.failing.0);
+        walk.tree = Some(tree);
         walk.first = first;
-        debug(walk, &ComparedVersions { changed, tree: pair.failing.0 })
+        debug(walk, &ComparedVersions { changed, tree })
     })
 }
 

@@ -1,7 +1,7 @@
 //! The chain between two runs, and everything that is said with it.
 
 use crate::explain::forks::ForkServer;
-use crate::explain::model::{Explainer, Explanation, Figures, Limit, Pair, Sides, Switched, interrupted};
+use crate::explain::model::{Explainer, Explanation, Figures, Limit, Sides, Switched, interrupted};
 use crate::explain::progress::ReportedExecutions;
 use crate::explain::{change, forks};
 use crate::{Failure, Talk};
@@ -35,15 +35,9 @@ const N_KEPT: usize = 200;
 
 impl Explainer<'_> {
     /// Aligns the runs and finds the chain.
-    pub(super) fn chain(
-        &self,
-        sides: Sides,
-        pair: Pair,
-        mut changed: change::LinesByPath,
-        before: f64,
-        talk: &mut dyn Talk,
-    ) -> Result<Explanation, Failure> {
+    pub(super) fn chain(&self, sides: Sides, before: f64, talk: &mut dyn Talk) -> Result<Explanation, Failure> {
         let begin = Instant::now();
+        let (pair, mut changed) = (self.pair.clone(), self.changed.clone());
         let mut remarks = Vec::new();
         let Sides {
             failing: (mut failing, ending),
@@ -91,7 +85,7 @@ impl Explainer<'_> {
             if is_apart { origin::outside(&mut causality, &links, n_processes).map_err(told)? } else { None };
         if is_apart && from_outside.is_none() && found.end != ChainEnd::Unfinished {
             // None of its lines is in the chain: perhaps because none of them runs.
-            remarks.extend(self.mark_around(&mut causality, &mut sources, &mut changed, &pair)?);
+            remarks.extend(self.mark_around(&mut causality, &mut sources, &mut changed)?);
             missing = lead(&mut causality, &found, &mut links, (&mut sources, &changed))?;
         }
         let sets = sets(&mut causality, &found, &mut is_over).map_err(told)?;
@@ -183,10 +177,9 @@ impl Explainer<'_> {
         causality: &mut Causality<ForkServer>,
         sources: &mut change::TreeSources,
         changed: &mut change::LinesByPath,
-        pair: &Pair,
     ) -> Result<Vec<String>, Failure> {
         let mut remarks = Vec::new();
-        let thinned = change::ReferenceLines::new(self.location, pair)?.thinned();
+        let thinned = change::ReferenceLines::new(self.location, &self.pair)?.thinned();
         let mut of_file = |file: &str| {
             let path = sources.path(file);
             let of = |lines: &change::LinesByPath| lines.get(&path).cloned().unwrap_or_default();

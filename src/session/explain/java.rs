@@ -8,7 +8,7 @@ mod trials;
 use crate::Failure;
 use crate::explain::finding::without_counterpart;
 use crate::explain::java::experiments::{Experiments, Laboratory};
-use crate::explain::model::{Desk, Explainer, Pair, interrupted};
+use crate::explain::model::{Desk, Explainer, interrupted};
 use crate::explain::plain::{StepPlace, of_link};
 use crate::explain::{change, words};
 use crate::order::RecordOrder;
@@ -120,36 +120,31 @@ pub(super) struct WrongEnd {
 
 impl Explainer<'_> {
     /// Explains a test that runs Java programs; `None` if it runs none.
-    pub(super) fn explain_java(
-        &self,
-        (pair, changed): (&Pair, &change::LinesByPath),
-        desk: &mut Desk<'_>,
-    ) -> Result<Option<ReportChain>, Failure> {
+    pub(super) fn explain_java(&self, desk: &mut Desk<'_>) -> Result<Option<ReportChain>, Failure> {
         if let Some(budget) = self.order.switch_budget {
-            return self.explain_java_switched(budget, (pair, changed), desk);
+            return self.explain_java_switched(budget, desk);
         }
         let begin = Instant::now();
-        let Some((bad, good)) = self.java_sides(pair, desk)? else { return Ok(None) };
+        let Some((bad, good)) = self.java_sides(desk)? else { return Ok(None) };
         let seconds = begin.elapsed().as_secs_f64();
         desk.talk.say("Searching for the chain.");
         let searched = Instant::now();
         let (mut runs, wrong, number) = self.java_runs(&bad, &good)?;
-        let Begun { mut chain, remedies, .. } =
-            self.java_chain(&mut runs, &wrong, (pair, changed), ChainStart::Change)?;
+        let Begun { mut chain, remedies, .. } = self.java_chain(&mut runs, &wrong, ChainStart::Change)?;
         drop(runs);
-        self.finish((&mut chain, &remedies), (&bad, number, pair.failing.0), desk)?;
+        self.finish((&mut chain, &remedies), (&bad, number, self.pair.failing.0), desk)?;
         chain.figures.build_seconds = seconds;
         chain.figures.seconds = searched.elapsed().as_secs_f64();
         Ok(Some(chain))
     }
 
     /// Runs both versions, the failing one first in the result; `None` if the test runs no Java program.
-    pub(super) fn java_sides(&self, pair: &Pair, desk: &mut Desk<'_>) -> Result<Option<(JavaSide, JavaSide)>, Failure> {
-        if RecordingTools::of_java(self.location, self.context, pair.failing.0).is_none() {
+    pub(super) fn java_sides(&self, desk: &mut Desk<'_>) -> Result<Option<(JavaSide, JavaSide)>, Failure> {
+        if RecordingTools::of_java(self.location, self.context, self.pair.failing.0).is_none() {
             return Ok(None);
         }
         desk.talk.say("Building and running the reference; Java programs are recorded.");
-        let good = self.java_side("good", pair.reference, desk)?;
+        let good = self.java_side("good", self.pair.reference, desk)?;
         if good.processes.is_empty() {
             desk.talk.say("The test ran no Java program of this repository.");
             return Ok(None);
@@ -163,7 +158,7 @@ impl Explainer<'_> {
         desk.talk.say("Building and running the failing version.");
         // Tests of links run what was built.
         desk.sandbox.keep_products();
-        let bad = self.java_side("bad", pair.failing.0, desk)?;
+        let bad = self.java_side("bad", self.pair.failing.0, desk)?;
         bad.check_failing()?;
         Ok(Some((bad, good)))
     }
@@ -246,51 +241,39 @@ impl Explainer<'_> {
         &self,
         Runs { failing: (_, ours), reference: (_, theirs), alignment, .. }: &Runs,
         wrong: &WrongEnd,
-        (pair, changed): (&Pair, &change::LinesByPath),
         touched: ChainStart,
     ) -> Result<chain::JavaChain, Failure> {
-        let mut sources = change::TreeSources::new(self.location, pair.failing.0)?;
-        let mut old = change::TreeSources::new(self.location, pair.reference)?;
-        let gone = change::gone(self.location, pair)?;
+        let mut sources = change::TreeSources::new(self.location, self.pair.failing.0)?;
+        let mut old = change::TreeSources::new(self.location, self.pair.reference)?;
+        let gone = change::gone(self.location, &self.pair)?;
         let mut is_gone = |step: Step| {
             touched == ChainStart::Change && theirs.place(step).is_some_and(|place| is_touched(place, &mut old, &gone))
         };
-        let mut is_touched = |step: Step| touched.is_at(step, ours, &mut sources, changed);
+        let mut is_touched = |step: Step| touched.is_at(step, ours, &mut sources, &self.changed);
         let both = chain::RunPair { failing: ours, reference: theirs, alignment };
         Ok(both.chain(wrong.step, &mut is_touched, &mut is_gone))
     }
 
     /// The first step of the chain; `None` if the chain is only the failure.
-    pub(super) fn java_first(
-        &self,
-        runs: &Runs,
-        wrong: &WrongEnd,
-        of: (&Pair, &change::LinesByPath),
-    ) -> Result<Option<Step>, Failure> {
-        let found = self.java_steps(runs, wrong, of, ChainStart::Change)?;
+    pub(super) fn java_first(&self, runs: &Runs, wrong: &WrongEnd) -> Result<Option<Step>, Failure> {
+        let found = self.java_steps(runs, wrong, ChainStart::Change)?;
         let first = found.steps.first().filter(|_| found.begin != JavaChainBegin::Failure);
         Ok(first.map(|cause| cause.step))
     }
 
-    fn java_chain(
-        &self,
-        runs: &mut Runs,
-        wrong: &WrongEnd,
-        (pair, changed): (&Pair, &change::LinesByPath),
-        touched: ChainStart,
-    ) -> Result<Begun, Failure> {
-        let mut sources = change::TreeSources::new(self.location, pair.failing.0)?;
-        let replaced = change::ReferenceLines::new(self.location, pair)?;
-        let found = self.java_steps(runs, wrong, (pair, changed), touched)?;
+    fn java_chain(&self, runs: &mut Runs, wrong: &WrongEnd, touched: ChainStart) -> Result<Begun, Failure> {
+        let mut sources = change::TreeSources::new(self.location, self.pair.failing.0)?;
+        let replaced = change::ReferenceLines::new(self.location, &self.pair)?;
+        let found = self.java_steps(runs, wrong, touched)?;
         let Runs { failing: (failing, ours), reference: (reference, theirs), alignment, remarks } = runs;
         let both = chain::RunPair { failing: ours, reference: theirs, alignment };
         let told = {
             let mut players = story::Players { failing: &mut *failing, reference: &mut *reference };
-            let mut is_touched = |step: Step| touched.is_at(step, ours, &mut sources, changed);
+            let mut is_touched = |step: Step| touched.is_at(step, ours, &mut sources, &self.changed);
             story::tell(&both, &mut players, &found.steps, &mut is_touched)?
         };
         let remedies = remedies(&both, (failing, reference), &told.links)?;
-        let at = StepPlace::new(ours.place(wrong.step), told.instance, (changed, &mut sources));
+        let at = StepPlace::new(ours.place(wrong.step), told.instance, (&self.changed, &mut sources));
         let mut all = std::mem::take(remarks);
         let beginning = match touched {
             ChainStart::Change => beginning(&found),
@@ -303,15 +286,15 @@ impl Explainer<'_> {
             all.push(format!("{} left out that did the same as the one before", count(told.n_left, "link")));
         }
         let links = told.links.iter().enumerate().map(|(nth, link)| {
-            let at = StepPlace::new(link.place.as_ref(), link.instance, (changed, &mut sources));
+            let at = StepPlace::new(link.place.as_ref(), link.instance, (&self.changed, &mut sources));
             // The change removed what the first step stands for.
             let begins = nth == 0 && found.begin == JavaChainBegin::Change && touched == ChainStart::Change;
             let in_change = at.in_change || begins;
             of_link(link, StepPlace { in_change, ..at }, &replaced)
         });
         let mut chain = ReportChain {
-            bad: Untrusted::from(&*pair.names.0),
-            good: Untrusted::from(&*pair.names.1),
+            bad: Untrusted::from(&*self.pair.names.0),
+            good: Untrusted::from(&*self.pair.names.1),
             switched: None,
             summary: None,
             links: links.collect(),

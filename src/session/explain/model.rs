@@ -139,12 +139,16 @@ pub(super) struct Sides {
 }
 
 /// Where versions are built and run, and who hears of it.
-pub(super) struct Desk<'d> {
+pub(crate) struct Desk<'d> {
     pub(super) sandbox: &'d mut Sandbox,
     pub(super) talk: &'d mut dyn Talk,
 }
 
-pub(super) struct Explainer<'e> {
+/// What an explanation works with.
+pub(crate) struct Explainer<'e> {
+    pub(crate) pair: Pair,
+    /// Lines of the failing version that the change touches, by path.
+    pub(crate) changed: change::LinesByPath,
     pub(super) order: &'e ExplainOrder,
     pub(super) location: &'e Location,
     pub(super) context: &'e Context,

@@ -1,12 +1,10 @@
 //! Both runs of a pair as recordings, for whoever only looks at them.
 
+use crate::Failure;
 use crate::debug::any_run::Walked;
 use crate::debug::passing::PassingRun;
 use crate::explain::finding::{no_difference, rename};
-use crate::explain::model::{Desk, Explainer, LONGER, Pair, ending_of};
-use crate::explain::{change, with_explainer};
-use crate::order::ExplainOrder;
-use crate::{Context, Failure, Talk};
+use crate::explain::model::{Desk, Explainer, LONGER, ending_of};
 use idd_base::Ending;
 use idd_explain::align::Alignment;
 use idd_explain::java;
@@ -14,7 +12,6 @@ use idd_explain::java::comparable_run::TakenRun;
 use idd_explain::native::recorded::NativeRecorded;
 use idd_trace::java::JavaPlayer;
 use idd_trace::{Run, Step};
-use idd_world::repo::Location;
 
 /// Both runs.
 pub struct PairedRuns {
@@ -26,46 +23,29 @@ pub struct PairedRuns {
     pub failure: Step,
     /// Where the chain from the change to the failure begins, if that is known.
     pub first: Option<Step>,
-    /// The lines of the failing version that the change touches.
-    pub changed: change::LinesByPath,
-    /// The versions.
-    pub pair: Pair,
-}
-
-/// Builds and runs both versions, and has them looked at while their recordings exist.
-pub fn with_both<T>(
-    order: &ExplainOrder,
-    location: &Location,
-    context: &Context,
-    talk: &mut dyn Talk,
-    look: impl FnOnce(PairedRuns, &mut dyn Talk) -> Result<T, Failure>,
-) -> Result<T, Failure> {
-    with_explainer(order, location, context, talk, |explainer, (pair, changed), desk| {
-        let both = explainer.both(pair, changed, desk)?;
-        look(both, desk.talk)
-    })
 }
 
 impl Explainer<'_> {
-    fn both(&self, pair: Pair, changed: change::LinesByPath, desk: &mut Desk<'_>) -> Result<PairedRuns, Failure> {
-        if let Some((bad, good)) = self.java_sides(&pair, desk)? {
+    /// Builds and runs both versions.
+    pub(crate) fn both(&self, desk: &mut Desk<'_>) -> Result<PairedRuns, Failure> {
+        if let Some((bad, good)) = self.java_sides(desk)? {
             let (runs, wrong, _) = self.java_runs(&bad, &good)?;
-            let first = self.java_first(&runs, &wrong, (&pair, &changed))?;
+            let first = self.java_first(&runs, &wrong)?;
             let run = |(player, taken): (JavaPlayer, TakenRun)| {
                 let (run, named) = taken.into_named();
                 Walked::from(java::recorded::JavaRecorded { player, run, named: Some(named) })
             };
             let (failing, reference) = (run(runs.failing), run(runs.reference));
             let passing = PassingRun { run: reference, alignment: runs.alignment };
-            return Ok(PairedRuns { failing, passing, failure: wrong.step, first, changed, pair });
+            return Ok(PairedRuns { failing, passing, failure: wrong.step, first });
         }
-        let good = self.passing(&pair, desk)?;
+        let good = self.passing(desk)?;
         desk.talk.say("Building and running the failing version.");
         let longest = good.duration * LONGER.0 + LONGER.1;
         let limits = (self.order.max_trace, self.limit().min(longest));
-        let bad = self.side("bad", pair.failing.0, limits, desk.sandbox)?;
+        let bad = self.side("bad", self.pair.failing.0, limits, desk.sandbox)?;
         if bad.ending == Ending::Exit(0) {
-            return Err(self.not_failing(&pair, desk));
+            return Err(self.not_failing(desk));
         }
         let which = self.which(&bad, &good)?;
         let mut reference = Self::reference(&good, which.twin)?;
@@ -79,6 +59,6 @@ impl Explainer<'_> {
             idd_explain::failure::RunFailure::find(&run, &other, &alignment, endings).ok_or_else(no_difference)?;
         let failing = NativeRecorded { player: failing, run }.into();
         let passing = PassingRun { run: NativeRecorded { player: reference, run: other }.into(), alignment };
-        Ok(PairedRuns { failing, passing, failure: failure.step, first: None, changed, pair })
+        Ok(PairedRuns { failing, passing, failure: failure.step, first: None })
     }
 }

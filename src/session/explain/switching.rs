@@ -18,14 +18,14 @@ use std::time::{Duration, Instant};
 
 use crate::explain::forks::ForkServer;
 use crate::explain::model::{
-    Desk, Explainer, Explanation, FIRST_TRACE, Limit, Other, PARKED_LIMIT, PATIENCE, Pair, Sides, Switched, interrupted,
+    Desk, Explainer, Explanation, FIRST_TRACE, Limit, Other, PARKED_LIMIT, PATIENCE, Sides, Switched, interrupted,
 };
 use crate::explain::parking::EndOfTest;
 use crate::explain::products::Products;
 use crate::explain::sides::{BuiltSide, TargetProcess, is_same, is_start};
 use crate::explain::switching::search::{DecisionSearch, NewBehaviour, RunDigest, SwitchTry, none_passes};
 use crate::explain::which::ExplainedProcess;
-use crate::explain::{change, forks, which};
+use crate::explain::{forks, which};
 use crate::{Failure, Talk};
 use idd_base::{Ending, TreeId, count};
 use idd_explain::align::Alignment;
@@ -195,7 +195,7 @@ impl SwitchedRun<'_, '_> {
         found: &FoundDecision,
         search: &DecisionSearch,
         limits: (u64, Option<Duration>),
-        (pair, changed, seconds): (&Pair, &change::LinesByPath, f64),
+        seconds: f64,
         talk: &mut dyn Talk,
     ) -> Result<Explanation, Failure> {
         let (explainer, whole, n_processes) = (self.explainer, self.whole.clone(), self.n_processes);
@@ -225,7 +225,7 @@ impl SwitchedRun<'_, '_> {
                 n_processes,
                 limits,
             };
-            explainer.chain(sides, pair.clone(), changed.clone(), seconds, talk)
+            explainer.chain(sides, seconds, talk)
         })
     }
 }
@@ -237,14 +237,9 @@ fn at_most(n: usize, run: &Run) -> usize {
 
 impl Explainer<'_> {
     /// Explains the failing version by itself.
-    pub(super) fn explain_switched(
-        &self,
-        budget: usize,
-        (pair, changed): (Pair, change::LinesByPath),
-        desk: &mut Desk<'_>,
-    ) -> Result<Explanation, Failure> {
+    pub(super) fn explain_switched(&self, budget: usize, desk: &mut Desk<'_>) -> Result<Explanation, Failure> {
         let begin = Instant::now();
-        let tree = pair.failing.0;
+        let tree = self.pair.failing.0;
         desk.talk.say("Building and running the failing version.");
         let limits = (FIRST_TRACE.min(self.order.max_trace), self.limit());
         let (bad, products) = self.failing(tree, limits, desk.sandbox)?;
@@ -287,12 +282,12 @@ impl Explainer<'_> {
         let passing = subject.passing(groups, &mut search.n_tried.1)?;
         if passing.is_empty() {
             let desk = &mut Desk { sandbox: subject.sandbox, talk: desk.talk };
-            return Err(self.none_passes(&search, &pair, desk));
+            return Err(self.none_passes(&search, desk));
         }
         let n_passing = passing.iter().map(|group| group.tries.len()).sum();
         let mut found = subject.measured(&passing, &search)?;
         desk.talk.say(&format!("Searching for the chain, {}.", count(found.len(), "switched run")));
-        let from = (&pair, &changed, begin.elapsed().as_secs_f64());
+        let seconds = begin.elapsed().as_secs_f64();
         let searching = Instant::now();
         let max_tests = self.order.max_tests;
         let (mut explained, mut told, mut problem) = (Vec::new(), Vec::new(), None);
@@ -308,7 +303,7 @@ impl Explainer<'_> {
                 }
                 each.is_tested = true;
             }
-            match subject.chain(each, &search, (limits.0, left), from, desk.talk) {
+            match subject.chain(each, &search, (limits.0, left), seconds, desk.talk) {
                 Ok(explanation) => {
                     let is_whole = explanation.chain.end != ChainEnd::Unfinished;
                     let n_links = explanation.links.len();
@@ -327,7 +322,7 @@ impl Explainer<'_> {
         let (chosen, mut explanation) = explained.swap_remove(index);
         if explanation.limit == Some(Limit::MaxTests) && limits.0 < max_tests {
             let left = limits.1.map(|budget| budget.saturating_sub(searching.elapsed()));
-            explanation = subject.chain(&chosen, &search, (max_tests, left), from, desk.talk)?;
+            explanation = subject.chain(&chosen, &search, (max_tests, left), seconds, desk.talk)?;
         }
         if explanation.limit.is_none() && limits.1.is_none_or(|budget| searching.elapsed() < budget) {
             desk.talk.say("Replacing values before the switched decision.");

@@ -14,18 +14,18 @@ type Endings = (Option<Ending>, Option<Ending>);
 
 impl Explainer<'_> {
     /// What is said of a reference that does not pass; named versions that were swapped are told to be.
-    pub(super) fn not_passing(&self, good: &BuiltSide, pair: &Pair, desk: &mut Desk<'_>) -> Failure {
+    pub(super) fn not_passing(&self, good: &BuiltSide, desk: &mut Desk<'_>) -> Failure {
         let limits = (FIRST_TRACE.min(self.order.max_trace), self.limit());
-        let bad = self.side("bad", pair.failing.0, limits, desk.sandbox).ok().map(|bad| bad.ending);
-        if pair.hunt.is_none() && bad == Some(Ending::Exit(0)) {
-            let (bad, good) = &pair.names;
+        let bad = self.side("bad", self.pair.failing.0, limits, desk.sandbox).ok().map(|bad| bad.ending);
+        if self.pair.hunt.is_none() && bad == Some(Ending::Exit(0)) {
+            let (bad, good) = &self.pair.names;
             let message = format!("the test passes on `{bad}` and fails on `{good}`: they look swapped");
             return Failure::error(message)
                 .with_hint(format!("`--bad` is the version that fails: `--bad {good} --good {bad}`"));
         }
         let said = if good.said.is_empty() { String::new() } else { format!(": {}", good.said) };
         let ending = good.ending;
-        let as_they_are = self.as_they_are(pair, desk);
+        let as_they_are = self.as_they_are(desk);
         let advice = if as_they_are.0 == Some(Ending::Exit(0)) {
             "`git idd record` shows what the test does there"
         } else {
@@ -33,43 +33,43 @@ impl Explainer<'_> {
         };
         let message =
             format!("under instrumentation the test does not pass on the reference, it ends with {ending}{said}");
-        let runs = four(pair, (as_they_are.0, Some(ending)), (as_they_are.1, bad));
+        let runs = four(&self.pair, (as_they_are.0, Some(ending)), (as_they_are.1, bad));
         Failure::error(message).with_hint(format!("{runs}; {advice}"))
     }
 
     /// What is said of a failing version that passes.
-    pub(super) fn not_failing(&self, pair: &Pair, desk: &mut Desk<'_>) -> Failure {
-        let (good, bad) = self.as_they_are(pair, desk);
+    pub(super) fn not_failing(&self, desk: &mut Desk<'_>) -> Failure {
+        let (good, bad) = self.as_they_are(desk);
         let advice = if bad == Some(Ending::Exit(0)) {
             "`--bad` needs a version that fails; if it does at times, `git idd` counts how often"
         } else {
             "the failure may depend on the compiler, or on undefined behaviour: try the test with clang -O0"
         };
         let passes = Some(Ending::Exit(0));
-        let runs = four(pair, (good, passes), (bad, passes));
+        let runs = four(&self.pair, (good, passes), (bad, passes));
         Failure::error("under instrumentation the test passes on the failing version, too")
             .with_hint(format!("{runs}; {advice}"))
     }
 
     /// What is said if no decision makes the test pass: perhaps it fails only under instrumentation.
-    pub(super) fn none_passes(&self, search: &DecisionSearch, pair: &Pair, desk: &mut Desk<'_>) -> Failure {
+    pub(super) fn none_passes(&self, search: &DecisionSearch, desk: &mut Desk<'_>) -> Failure {
         desk.talk.say("Running the failing version without instrumentation, to compare.");
-        let ending = self.as_it_is(pair.failing.0, desk.sandbox);
+        let ending = self.as_it_is(self.pair.failing.0, desk.sandbox);
         if self.interrupt.is_interrupted() {
             return interrupted();
         }
         if ending != Some(Ending::Exit(0)) {
             return none_passes(search);
         }
-        let name = Terminal.line(&Untrusted::from(&*pair.names.0));
+        let name = Terminal.line(&Untrusted::from(&*self.pair.names.0));
         Failure::error(format!("the test passes on {name} as it is, and fails only under instrumentation"))
             .with_hint("the failure may depend on the compiler, or on undefined behaviour: try the test with clang -O0")
     }
 
     /// How the reference and the failing version end without instrumentation.
-    fn as_they_are(&self, pair: &Pair, desk: &mut Desk<'_>) -> Endings {
+    fn as_they_are(&self, desk: &mut Desk<'_>) -> Endings {
         desk.talk.say("Running both versions without instrumentation, to compare.");
-        (self.as_it_is(pair.reference, desk.sandbox), self.as_it_is(pair.failing.0, desk.sandbox))
+        (self.as_it_is(self.pair.reference, desk.sandbox), self.as_it_is(self.pair.failing.0, desk.sandbox))
     }
 
     fn as_it_is(&self, tree: TreeId, sandbox: &mut Sandbox) -> Option<Ending> {
