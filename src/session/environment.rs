@@ -18,7 +18,7 @@ use crate::hunt::{Hunt, Reproduced};
 use crate::plan::Adjustments;
 use crate::runner::{Runner, RunnerError};
 use crate::{Failure, hold};
-use idd_base::{CommitId, Observation};
+use idd_base::{CommitId, Observation, Reason};
 use idd_change::trees::Trees as _;
 use idd_hunt::finding::{Conclusion, Finding};
 use idd_hunt::{Phase, Probe};
@@ -311,7 +311,7 @@ impl Hunt<'_> {
             let said = self.disagreement(&[with.clone(), again]);
             return Ok(Some(Reproduced::No(Conclusion::NotReproducible, Some(said))));
         }
-        if shown == PlainResult::Passes {
+        if matches!(shown, PlainResult::Passes | PlainResult::NotRun(Reason::TestAbsent)) {
             // What is seen without the files is another failure than the user's.
             self.use_files(all, adjustments)?;
             return Ok(Some(Reproduced::Otherwise));

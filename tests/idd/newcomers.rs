@@ -173,8 +173,12 @@ fn a_test_that_the_runner_does_not_find_is_no_failure() {
     let expected =
         "the test gives no verdict at the bad revision (test-absent): ERROR: not found: tests/test_a.py::test_b";
     place.check(&[line], NOTHING_TESTABLE, &[expected, "hint: the runner does not find the test in the bad revision;"]);
+    // What fails without the files of the user is no failure either.
+    place.write("runner", "");
+    let line = format!("[ -e runner ] || exit 127; {line}");
+    place.check(&[&line], NOTHING_TESTABLE, &[expected]);
     // Whoever looks for the message itself names it.
-    place.check(&["--match", "not found", line], NEVER_PASSED, &["No revision passes"]);
+    place.check(&["--match", "not found", &line], NEVER_PASSED, &["No revision passes"]);
 }
 
 #[test]
