@@ -435,7 +435,8 @@ impl Hunt<'_> {
         let left: Vec<&[u8]> = edited.filter(|path| !needed.contains(path)).map(|path| &path.path[..]).collect();
         if !left.is_empty() {
             let left = listed(&left, self.location);
-            let said = format!("Not tested: your uncommitted changes in {left}; the failure is the same without them.");
+            let said =
+                format!("Not tested: your uncommitted changes in {left}; the test ends in the same way without them.");
             self.runner.talk.say(&Terminal.line(&Untrusted::from(said)));
         }
         let has_objects = needed.iter().filter_map(|path| path.shown()).any(|shown| has_objects(&shown.source));

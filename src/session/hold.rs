@@ -22,6 +22,9 @@ use std::path::{Component, Path};
 const INTERPRETERS: [&str; 14] =
     ["sh", "bash", "dash", "ksh", "zsh", "python", "python2", "python3", "perl", "ruby", "node", "tclsh", "awk", "php"];
 
+/// If more tests than these are edited, as by a formatter, only those count that the command names.
+const MAX_EDITED: usize = 500;
+
 /// The number of held paths that are named.
 const MAX_NAMED: usize = 5;
 
@@ -125,14 +128,17 @@ pub fn edited(
 ) -> Vec<UserPath> {
     let Some(top) = &location.top else { return Vec::new() };
     let named = named(command, location);
+    let is_file = |path: &[u8]| top.join(OsStr::from_bytes(path)).symlink_metadata().is_ok_and(|file| !file.is_dir());
     let is_of_test = |path: &Vec<u8>| {
-        is_test_path(path)
-            || named.iter().any(|(_, of_command)| of_command == path)
-            || !graph::has_path(user, bad, path)
+        let is_named = || named.iter().any(|(_, of_command)| of_command == path);
+        is_file(path) && (is_test_path(path) || is_named() || !graph::has_path(user, bad, path))
     };
     let changed: BTreeSet<Vec<u8>> = uncommitted::changed(location).into_iter().filter(is_of_test).collect();
     let known = known.iter().cloned();
-    let all: BTreeSet<Vec<u8>> = changed.into_iter().chain(known).filter(|path| !held.contains_key(path)).collect();
+    let mut all: BTreeSet<Vec<u8>> = changed.into_iter().chain(known).filter(|path| !held.contains_key(path)).collect();
+    if all.len() > MAX_EDITED {
+        all.retain(|path| named.iter().any(|(_, of_command)| of_command == path));
+    }
     all.iter().filter_map(|path| UserPath::edited(top, path)).collect()
 }
 

@@ -445,13 +445,33 @@ fn a_test_that_was_edited_is_tested_in_each_revision_if_the_failure_needs_it() {
 }
 
 #[test]
+fn what_the_user_has_replaces_a_file_where_it_needs_a_directory() {
+    // `checks` was a file in old revisions, and was a directory before.
+    let fixture = Fixture::of(
+        "mkdir checks; echo x > checks/old
+         for n in 1 2 3 4 5 6 7; do
+             [ $n = 2 ] && { rm -r checks; echo notes > checks; }; [ $n = 6 ] && rm checks
+             echo $n > log; [ $n -ge 4 ] && echo 2 > value || echo 1 > value
+             commit \"change $n\"
+         done",
+    );
+    fixture.sh("mkdir checks; echo 'grep -qx 1 value || { echo wrong; exit 1; }' > checks/run");
+    let report = report(&fixture, true, &["sh checks/run"]);
+    assert_eq!((report.status, report.first_bad.unwrap().commit.subject), (Status::Found, "change 4".into()));
+    // A directory of the user in the place of a tracked file.
+    fixture.sh("rm -r checks; echo x > checks; git add checks; git commit -qm 'A file again'; rm checks; mkdir checks");
+    fixture.sh("echo 'grep -qx 1 value || { echo wrong; exit 1; }' > checks/run");
+    assert_eq!(check_found(&fixture, &["sh checks/run"]), ["checks/run"]);
+}
+
+#[test]
 fn an_edited_test_that_makes_no_difference_is_not_tested() {
     let fixture = Fixture::of(EDITED);
     fixture.sh("echo '# a note' >> tests/cases");
     let test = &["sh", "-e", "-c", ". ./tests/cases; grep -qx 1 value || { echo wrong; exit 1; }"];
     assert_eq!(check_found(&fixture, test), [""; 0]);
     let (_, said) = fixture.said(&[&["--no-cache"][..], test].concat(), 0);
-    let note = "Not tested: your uncommitted changes in `tests/cases`; the failure is the same without them.\n";
+    let note = "Not tested: your uncommitted changes in `tests/cases`; the test ends in the same way without them.\n";
     assert!(said.contains(note), "{said}");
 }
 

@@ -298,18 +298,34 @@ impl TreeStore {
         true
     }
 
-    /// Whether libgit2 can read the existing trees on the way to a path safely.
-    fn leads_to(&self, tree: TreeId, path: &[u8]) -> bool {
-        let Ok(objects) = ObjectReader::open(&self.repository) else { return false };
-        let mut tree = tree;
-        for part in path.split(|byte| *byte == b'/') {
-            let Ok(entries) = objects.tree(tree, b"") else { return false };
-            match entries.into_iter().find(|entry| entry.name == part) {
-                Some(entry) if entry.kind == EntryKind::Tree => tree = TreeId(entry.id),
-                _ => break,
+    /// The edits that put the held files into a tree, with the removal of each file where one of them needs a directory. `None`
+    /// if libgit2 cannot read the existing trees on the way to them safely.
+    fn edits(&self, tree: TreeId) -> Option<BTreeMap<Vec<u8>, edit::EditedEntry>> {
+        let mut edits = self.held.clone();
+        for (path, entry) in &self.held {
+            let n_bytes = self.leads_to(tree, path)?;
+            if entry.is_some() && n_bytes < path.len() {
+                edits.entry(path[..n_bytes].to_vec()).or_insert(None);
             }
         }
-        true
+        Some(edits)
+    }
+
+    /// The length of the part of a path that is a file in a tree where the path needs a directory, else that of the whole
+    /// path. `None` if libgit2 cannot read the existing trees on the way safely.
+    fn leads_to(&self, tree: TreeId, path: &[u8]) -> Option<usize> {
+        let objects = ObjectReader::open(&self.repository).ok()?;
+        let (mut tree, mut n_bytes) = (tree, 0);
+        for part in path.split(|byte| *byte == b'/') {
+            n_bytes += part.len();
+            match objects.tree(tree, b"").ok()?.into_iter().find(|entry| entry.name == part) {
+                Some(entry) if entry.kind == EntryKind::Tree => tree = TreeId(entry.id),
+                Some(_) => return Some(n_bytes),
+                None => break,
+            }
+            n_bytes += 1;
+        }
+        Some(path.len())
     }
 
     /// Whether a blob can be read. Each is checked once.
@@ -472,9 +488,10 @@ impl Trees for TreeStore {
             view = merged;
         }
         // An unreadable tree is unchanged: its probe reports the reason.
-        if !self.held.is_empty() && self.held.keys().all(|path| self.leads_to(view, path)) {
-            let files = self.held.iter().map(|(path, entry)| (path.clone(), *entry));
-            view = edit::edit(&self.repository, oid(view.0), files)?.map_or(view, tree_id);
+        if !self.held.is_empty()
+            && let Some(edits) = self.edits(view)
+        {
+            view = edit::edit(&self.repository, oid(view.0), edits)?.map_or(view, tree_id);
         }
         self.views.borrow_mut().insert(tree, view);
         Ok(view)
@@ -502,7 +519,7 @@ impl Trees for TreeStore {
 
     fn differs_from_held(&self, tree: TreeId) -> Result<bool, TreesError> {
         self.complete(tree)?;
-        if !self.held.keys().all(|path| self.leads_to(tree, path)) {
+        if self.edits(tree).is_none() {
             return Ok(false);
         }
         let tree = self.tree(tree)?;
