@@ -163,14 +163,7 @@ pub fn of_trees(
             Some(_) => "Building and running the test under the instrumenting compiler.",
             None => "Building and running the test; only Java is recorded, as no clang was found.",
         });
-        let mut recorded = instruments.run(&job, &place, true, &mut observe)?;
-        if let Some(build) = &instruments.build
-            && missed::is_bypassed(&recorded.seen, &build.logged(), &recorded.taken)
-        {
-            talk.say(missed::AGAIN);
-            witness::load(build)?;
-            recorded = instruments.run(&job, &place, true, &mut observe)?;
-        }
+        let recorded = instruments.run_with_any_compiler(&job, &place, &mut observe, talk)?;
         let RecordedRun { seen, taken, losses } = recorded;
         let logged = instruments.build.as_ref().map(BuildDirectory::logged).unwrap_or_default();
         match &instruments.build {

@@ -15,7 +15,7 @@ use idd_world::record::java::replace::ReplacedPoints;
 use idd_world::record::java::trials::{TrialResult, Trials};
 use idd_world::record::listen::{KeptPart, TakenTrace, TraceListener};
 use idd_world::record::store::UnitRange;
-use idd_world::record::{RecordError, listen, store};
+use idd_world::record::{RecordError, listen, store, witness};
 use idd_world::repo::Location;
 use idd_world::run::sandbox::{Commands, ProbeJob};
 use std::ffi::OsString;
@@ -149,6 +149,28 @@ impl<'p> Instruments<'p> {
         observe: &mut Observe<'_>,
     ) -> Result<RecordedRun, Failure> {
         self.run_with(&[], job, (place, is_built), observe)
+    }
+
+    /// Builds, runs the test, and puts the traces of its programs into `place`. If nothing is recorded, builds again with each
+    /// compiler that the build calls replaced.
+    pub(crate) fn run_with_any_compiler(
+        &self,
+        job: &ProbeJob,
+        place: &Path,
+        observe: &mut Observe<'_>,
+        talk: &mut dyn Talk,
+    ) -> Result<RecordedRun, Failure> {
+        let recorded = self.run(job, place, true, observe)?;
+        let Some(build) = &self.build else { return Ok(recorded) };
+        if !missed::is_bypassed(&recorded.seen, &build.logged(), &recorded.taken) {
+            return Ok(recorded);
+        }
+        talk.say("Nothing was recorded: building again, with each compiler that the build calls replaced by the instrumenting one.");
+        witness::load(build)?;
+        let n_before = missed::n_instrumented(build);
+        let again = self.run(job, place, true, observe)?;
+        // Where no compiler was replaced, this is another run of the same programs.
+        Ok(if missed::n_instrumented(build) > 2 * n_before { again } else { recorded })
     }
 
     /// The same with other values in the place of some in Java programs.

@@ -8,10 +8,6 @@ use idd_world::record::listen::TakenTrace;
 use idd_world::record::witness::CompilerRun;
 use idd_world::record::{java, witness};
 
-/// What is said before a build runs again with the compilers replaced.
-pub const AGAIN: &str =
-    "Nothing was recorded: building again, with each compiler that the build calls replaced by the instrumenting one.";
-
 /// Text of the program or the tree, for a line of the terminal.
 pub fn shown(text: &str) -> String {
     Terminal.line(&Untrusted::from(text))
@@ -33,6 +29,11 @@ pub fn is_bypassed(seen: &Observation, logged: &[Logged], taken: &[TakenTrace]) 
     let is_touched = logged.iter().any(|entry| !matches!(entry, Logged::Linked(_)));
     let is_without = !is_touched && !taken.iter().any(|taken| taken.is_java);
     seen.stage == Stage::Test && !is_not_found(seen) && (is_without || taken.is_empty())
+}
+
+/// How often the instrumenting compiler has compiled a source.
+pub fn n_instrumented(build: &BuildDirectory) -> usize {
+    build.logged().iter().filter(|entry| matches!(entry, Logged::Instrumented(_))).count()
 }
 
 /// Whether the test command could not be run at all, by the exit code of a shell.
@@ -72,7 +73,7 @@ pub fn complain(
     }
     lost(seen, java.losses)?;
     let logged = build.logged();
-    let is_recordable = logged.iter().any(|entry| matches!(entry, Logged::Instrumented(_)));
+    let is_recordable = n_instrumented(build) > 0;
     if is_recordable && !taken.is_empty() {
         return Ok(());
     }

@@ -241,7 +241,7 @@ impl TreeStore {
     /// Mode and content of a path in a tree; `None` if it does not exist, is not a file, or the tree cannot be read.
     pub fn file(&self, tree: TreeId, path: &[u8]) -> Result<Option<(EntryMode, Vec<u8>)>, RepoError> {
         self.complete(tree)?;
-        if !self.leads_to(tree, path) {
+        if self.leads_to(tree, path).is_none() {
             return Ok(None);
         }
         let tree = self.tree(tree)?;
