@@ -1,6 +1,7 @@
 //! The report of a hunt that has ended or stopped.
 
 use crate::finding::FindingSources;
+use crate::hints::runners;
 use crate::hunt::Hunt;
 use crate::plan::Adjustments;
 use crate::runner::questions::MUTE;
@@ -208,6 +209,7 @@ impl Hunt<'_> {
             && let Some(fix) = finding.fixes.first()
             && let Some(command) = suite::obvious(store, fix.older)?
         {
+            let command = runners::as_called(command, &self.plan.order.command);
             let note =
                 format!("With `--suite '{command}'`, all tests of the project choose the fix, not only this one.");
             report.notes.push(Untrusted::from(note));

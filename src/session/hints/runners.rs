@@ -96,14 +96,14 @@ pub fn hint(seen: &Observation, command: &TestCommand, options: &str) -> Option<
 }
 
 /// A command of a runner as the user calls the runner: `.venv/bin/python -m pytest` for `pytest`.
-fn as_called(alone: &str, command: &TestCommand) -> String {
-    let (runner, rest) = alone.split_once(' ').unwrap_or((alone, ""));
+pub fn as_called(alone: &str, command: &TestCommand) -> String {
+    let runner = alone.split(' ').next().unwrap_or(alone);
     let words = hold::words(command);
     let is_runner = |word: &OsString| Path::new(word).file_name().is_some_and(|name| name == runner);
     match words.iter().position(is_runner) {
         Some(at) => {
             let called: Vec<String> = words[..=at].iter().map(|word| quoted(&text(word.as_bytes()))).collect();
-            format!("{} {rest}", called.join(" "))
+            format!("{}{}", called.join(" "), &alone[runner.len()..])
         }
         None => alone.to_owned(),
     }
@@ -191,6 +191,7 @@ mod tests {
     fn the_command_calls_the_runner_as_the_user_does_and_has_the_options_of_the_hunt() {
         let seen = observation(1, "FAILED a.py::test_x - y\n=== 1 failed, 4 passed in 0.03s ===\n");
         let said = |line: &str| hint(&seen, &TestCommand::Shell(line.into()), "--hold a.py ").unwrap();
+        assert_eq!(as_called("pytest", &TestCommand::Shell(".venv/bin/pytest a.py".into())), ".venv/bin/pytest");
         for (line, expected) in [
             ("X=1 '.venv/bin/pytest' -q", "pytest"),
             (".venv/bin/pytest -q tests", ".venv/bin/pytest"),

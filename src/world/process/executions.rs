@@ -11,7 +11,7 @@ use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 use std::path::{Component, Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use crate::system::observer::{Execution, FileAccess, Observer, WatchedCalls};
+use crate::system::observer::{FileAccess, Observer, ProgramStart, WatchedCalls};
 use crate::system::{self, ExecutionWatch, WatchSetup};
 
 /// The maximum length of a script's first line, which names its interpreter, in bytes; as in the kernel.
@@ -44,7 +44,7 @@ struct SeenExecutions {
     /// The first file that a command was about to write to.
     written: Option<PathBuf>,
     /// What is told of each execution.
-    told: Option<fn(&Execution<'_>)>,
+    told: Option<fn(&ProgramStart<'_>)>,
     /// The first use of each path, as long as that is recorded. A look is replaced by the use that follows.
     uses: Option<HashMap<PathBuf, FileAccess>>,
 }
@@ -80,7 +80,7 @@ impl ExecutedPrograms {
     }
 
     /// Tells each execution to a function from now on, or to none.
-    pub fn tell(&self, told: Option<fn(&Execution<'_>)>) {
+    pub fn tell(&self, told: Option<fn(&ProgramStart<'_>)>) {
         self.lock().told = told;
     }
 
@@ -215,7 +215,7 @@ pub(super) fn follow(executions: &Arc<ExecutedPrograms>, with_files: bool) -> Op
 }
 
 impl Observer for ExecutedPrograms {
-    fn executes(&self, execution: Execution<'_>) {
+    fn executes(&self, execution: ProgramStart<'_>) {
         let told = self.lock().told;
         if let Some(told) = told {
             told(&execution);

@@ -6,7 +6,7 @@ use std::os::unix::ffi::OsStringExt as _;
 use std::path::PathBuf;
 
 /// What a process is about to execute.
-pub struct Execution<'e> {
+pub struct ProgramStart<'e> {
     /// The file.
     pub program: PathBuf,
     /// Whether the process gets fewer rights than without an observer.
@@ -17,7 +17,7 @@ pub struct Execution<'e> {
     pub words: &'e dyn Fn() -> Option<Vec<OsString>>,
 }
 
-impl Execution<'_> {
+impl ProgramStart<'_> {
     /// The current directory of the process.
     pub fn directory(&self) -> Option<PathBuf> {
         fs::read_link(self.process.join("cwd")).ok()
@@ -61,7 +61,7 @@ pub enum WatchedCalls {
 /// Learns which programs a command and its descendants execute, and which files they open.
 pub trait Observer: Send + Sync + 'static {
     /// A process is about to execute a program.
-    fn executes(&self, execution: Execution<'_>);
+    fn executes(&self, execution: ProgramStart<'_>);
 
     /// A process is about to open or to change this file.
     fn uses(&self, path: PathBuf, access: FileAccess);

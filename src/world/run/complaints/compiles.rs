@@ -13,7 +13,7 @@ use crate::process::shell::quoted;
 use crate::run::complaints::c::CheckedUnit;
 use crate::run::complaints::{c, plain};
 use crate::run::toolchain;
-use crate::system::observer::Execution;
+use crate::system::observer::ProgramStart;
 use crate::{files, process};
 use rustix::fs::{Mode, OFlags};
 use serde::{Deserialize, Serialize};
@@ -188,7 +188,7 @@ fn log(file: &Path, compiler: &OsStr, words: &[OsString], directory: &Path) {
 }
 
 /// Logs the call of a compiler that a process of a watched build is about to execute. The links log their own calls.
-pub fn note_execution(execution: &Execution<'_>) {
+pub fn note_execution(execution: &ProgramStart<'_>) {
     let program = &execution.program;
     let name = program.file_name().and_then(OsStr::to_str);
     if !name.is_some_and(is_known) || !program.is_file() {

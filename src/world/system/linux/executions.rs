@@ -11,7 +11,7 @@ use rustix::event::{PollFd, PollFlags, poll};
 use rustix::net::{AddressFamily, SocketFlags, SocketType, socketpair};
 
 use crate::system::linux::exec_filter::{AskedPath, ExecFilter, ExecListener, ExecRequest, NoListener, WatchedCall};
-use crate::system::observer::{Execution, Observer, WatchedCalls};
+use crate::system::observer::{Observer, ProgramStart, WatchedCalls};
 
 /// The data with which the first process of a command starts to be watched.
 pub struct WatchSetup {
@@ -70,7 +70,7 @@ fn serve(socket: &OwnedFd, stopped: &OwnedFd, observer: &impl Observer) {
             for asked in &request.asks {
                 match (path(&listener, &request, asked), asked.what) {
                     (_, WatchedCall::Listen) => observer.harms(),
-                    (Some(program), WatchedCall::Execute) => observer.executes(Execution {
+                    (Some(program), WatchedCall::Execute) => observer.executes(ProgramStart {
                         program,
                         takes_privileges: listener.takes_privileges,
                         process: PathBuf::from(format!("/proc/{}", request.pid)),
