@@ -109,7 +109,7 @@ fn view<'r>(
     let title = if change.is_minimal {
         title.to_owned()
     } else {
-        title.replacen("A minimal change", "The smallest change that was found", 1)
+        title.replacen("A minimal change", "The smallest change so far", 1)
     };
     ChangeView { title, change, size: size(report, change), claim: format!("{claim}{until}.") }
 }
@@ -197,8 +197,7 @@ mod tests {
         );
         report.change.sufficient.as_mut().unwrap().is_minimal = false;
         let said = &told(&report)[0];
-        let expected =
-            "The smallest change that was found that makes the test fail (2 of 40 lines, perhaps not minimal): ";
+        let expected = "The smallest change so far that makes the test fail (2 of 40 lines, perhaps not minimal): ";
         assert!(said.starts_with(expected), "{said}");
         report.change = Changes::default();
         assert!(views(&report).is_empty());

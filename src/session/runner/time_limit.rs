@@ -181,6 +181,7 @@ mod tests {
     use crate::testing::{observation, order, pass, probe, with_runner, words};
     use idd_base::{Reason, Signature};
     use idd_hunt::drive::ProbeRunner as _;
+    use idd_world::place::surroundings::{ShownPath, Surroundings};
 
     #[track_caller]
     fn check(milliseconds: &[u64], expected_ms: Option<u64>) {
@@ -230,6 +231,27 @@ mod tests {
             runner.time_limits = TimeLimits::both(seconds(30));
             assert_eq!(limit(runner, probe(world, 0, Phase::Reduce)), seconds(30));
         });
+    }
+
+    #[test]
+    fn a_proof_that_does_not_see_the_cache_of_the_search_has_the_time_of_a_first_run_and_says_so_once() {
+        let cache = ShownPath { path: "target".into(), source: "/x".into(), is_large: true, digest: [0; 32] };
+        let said = with_runner(order(), &[], |runner, world| {
+            let queued = |runner: &Runner<'_>, asked: AskedProbe| {
+                let probe = Probe { is_claim: asked.is_claim, ..probe(world, 0, asked.phase) };
+                QueuedJob { probe, key: runner.key(&probe), nth: 0 }
+            };
+            let limit = |runner: &Runner<'_>, asked| runner.limits_of(&queued(runner, asked)).test;
+            runner.time_limits = measured_limits(seconds(1));
+            assert_eq!(limit(runner, CLAIMED), seconds(20));
+            runner.stand(Surroundings { caches: vec![cache], ..runner.surroundings().clone() });
+            assert_eq!([SEARCHED, CLAIMED].map(|asked| limit(runner, asked)), [20, 600].map(seconds));
+            for asked in [SEARCHED, CLAIMED, CLAIMED] {
+                let queued = queued(runner, asked);
+                runner.say_if_cold(&queued);
+            }
+        });
+        assert_eq!(said, ["Fresh checkouts do not have `target`, so each of them is built anew."]);
     }
 
     fn cut(limit: Duration) -> Observation {

@@ -32,6 +32,9 @@ pub const LINKS: &str = "IDD_COMPILES_BIN";
 /// The name of the link that lists the calls.
 pub const LISTER: &str = "idd-compiles";
 
+/// The largest response file that is read, in bytes.
+const MAX_RESPONSE_FILE: u64 = 1 << 20;
+
 /// The text for the worktree in output; see the sandbox.
 const WORKTREE: &str = "<worktree>";
 
@@ -167,7 +170,10 @@ fn call(compiler: &str, words: &[OsString], directory: &Path) -> Option<LoggedCa
 fn log(file: &Path, compiler: &OsStr, words: &[OsString], directory: &Path) {
     let mut expanded = Vec::new();
     for word in words {
-        match word.as_bytes().strip_prefix(b"@").and_then(|file| fs::read(directory.join(OsStr::from_bytes(file))).ok())
+        match word
+            .as_bytes()
+            .strip_prefix(b"@")
+            .and_then(|name| response_file(&directory.join(OsStr::from_bytes(name))))
         {
             Some(content) => expanded.extend(words_of(&content)),
             None => expanded.push(word.clone()),
@@ -176,8 +182,8 @@ fn log(file: &Path, compiler: &OsStr, words: &[OsString], directory: &Path) {
     if let Some(call) = call(&compiler.to_string_lossy(), &expanded, directory)
         && let Ok(line) = serde_json::to_string(&call)
     {
-        // A process of the build may say anything of the file, and must not lead to another one.
-        let flags = OFlags::APPEND | OFlags::WRONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        // A process of the build may say anything of the file: it must neither lead to another one nor hold this process up.
+        let flags = OFlags::APPEND | OFlags::WRONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
         if file.ends_with(LISTER)
             && let Ok(file) = rustix::fs::open(file, flags, Mode::empty())
         {
@@ -187,18 +193,23 @@ fn log(file: &Path, compiler: &OsStr, words: &[OsString], directory: &Path) {
     }
 }
 
+/// The words of a response file; `None` if it is no file, or too large.
+fn response_file(path: &Path) -> Option<Vec<u8>> {
+    files::plain_up_to(&fs::canonicalize(path).ok()?, MAX_RESPONSE_FILE).ok()?
+}
+
 /// Logs the call of a compiler that a process of a watched build is about to execute. The links log their own calls.
-pub fn note_execution(execution: &ProgramStart<'_>) {
-    let program = &execution.program;
+pub fn note_execution(start: &ProgramStart<'_>) {
+    let program = &start.program;
     let name = program.file_name().and_then(OsStr::to_str);
     if !name.is_some_and(is_known) || !program.is_file() {
         return;
     }
     let is_link = |links: OsString| program.starts_with(links);
-    if let Some(file) = execution.variable(VARIABLE)
-        && !execution.variable(LINKS).is_some_and(is_link)
-        && let Some(words) = (execution.words)()
-        && let Some(directory) = execution.directory()
+    if let Some(file) = start.variable(VARIABLE)
+        && !start.variable(LINKS).is_some_and(is_link)
+        && let Some(words) = (start.words)()
+        && let Some(directory) = start.directory()
     {
         log(Path::new(&file), program.as_os_str(), words.get(1..).unwrap_or_default(), &directory);
     }
@@ -357,6 +368,7 @@ fn in_worktree(word: &str) -> Vec<u8> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use rustix::fs::FileType;
 
     fn called(line: &str) -> Option<(String, Vec<String>)> {
         let call = call("gcc", &words_of(line.as_bytes()), Path::new("/w"))?;
@@ -412,5 +424,30 @@ mod tests {
         assert_eq!(command, "gcc -I\"$IDD_WORKTREE\"/inc -Wall ../a.c");
         assert_eq!(unit.directory, "sub");
         assert_eq!(Compiles::read("sh: idd-compiles: not found\n"), None);
+    }
+
+    #[test]
+    fn a_build_neither_leads_the_log_elsewhere_nor_holds_it_up() {
+        let place = tempfile::tempdir().unwrap();
+        let here = |name: &str| place.path().join(name);
+        let note = |file: &Path, words: &str| log(file, OsStr::new("cc"), &words_of(words.as_bytes()), place.path());
+        let pipe = |path: &Path| rustix::fs::mknodat(rustix::fs::CWD, path, FileType::Fifo, Mode::RWXU, 0).unwrap();
+        // Nobody reads the pipes.
+        pipe(&here(LISTER));
+        pipe(&here("words"));
+        note(&here(LISTER), "-c a.c");
+        fs::remove_file(here(LISTER)).unwrap();
+        fs::write(here("mine"), "").unwrap();
+        std::os::unix::fs::symlink(here("mine"), here(LISTER)).unwrap();
+        note(&here(LISTER), "-c a.c");
+        note(&here("mine"), "-c a.c");
+        assert_eq!(fs::read(here("mine")).unwrap(), b"");
+        fs::remove_file(here(LISTER)).unwrap();
+        fs::write(here(LISTER), "").unwrap();
+        fs::write(here("options"), "-DX b.c").unwrap();
+        note(&here(LISTER), "-c @words @/dev/zero a.c");
+        note(&here(LISTER), "-c @options");
+        let text = list(&here(LISTER));
+        assert!(text.contains("\"-DX\"") && text.contains("\"b.c\"") && text.contains("\"a.c\""), "{text}");
     }
 }
