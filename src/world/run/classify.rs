@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use regex::Regex;
 
-use super::failure_line::{failure_line, telling_line};
+use super::failure_line::{failure_line, is_telling, telling_line};
 use super::normalise::{normalise, without_colours};
 use super::{alike, crash, table};
 use crate::run::runners::{NamedOutcome, RunnerReport, junit};
@@ -334,10 +334,16 @@ pub fn reproduced(observation: &Observation, criteria: &Criteria) -> PlainResult
 }
 
 /// The line in which the runner says that it has not found the test. That is no failure of the test, unless `--match` asks for
-/// it.
+/// it, or a line of another kind reports a failure: several runners can print into one output, and tests can run runners.
 pub fn absent<'o>(observation: &'o Observation, criteria: &Criteria) -> Option<&'o str> {
-    let is_asked_for = criteria.sought == Sought::Change || criteria.fail_match.is_some();
-    if is_asked_for { None } else { table::without_test(&observation.output) }
+    if criteria.sought == Sought::Change || criteria.fail_match.is_some() {
+        return None;
+    }
+    let lines = || observation.output.lines();
+    let found = lines().find(|line| table::lacks_test(line))?;
+    // unittest counts a name that it cannot load as a test that fails.
+    let is_failure = |line: &str| is_telling(line) && !table::lacks_test(line) && !line.contains("loader._FailedTest");
+    (!lines().any(is_failure)).then_some(found)
 }
 
 /// Whether the test's output shows a build failure.
@@ -616,6 +622,30 @@ mod tests {
         check_unresolved(&criteria, Ending::Exit(1), "wrong name\n", Reason::Other);
         check(&criteria, Ending::Exit(0), "12 passed\n", Outcome::Pass);
         check_unresolved(&criteria, Ending::Exit(0), "0 passed\n", Reason::TestAbsent);
+    }
+
+    #[test]
+    fn a_runner_without_the_test_gives_no_verdict_unless_something_fails() {
+        let pytest = "collected 0 items\n\n=== no tests ran in 0.00s ===\nERROR: not found: /w/t.py::test_b\n\
+                      (no match in any of [<Module t.py>])\n";
+        let unittest = "E\n======\nERROR: test_f (unittest.loader._FailedTest.test_f)\n------\n\
+                        AttributeError: type object 'T' has no attribute 'test_f'\n\n------\nRan 1 test in 0.000s\n\n\
+                        FAILED (errors=1)\n";
+        let jest = "No tests found, exiting with code 1\nRun with `--passWithNoTests` to exit with code 0\n\
+                    Pattern: x - 0 matches\nnpm ERR! Test failed.  See above for more details.\n";
+        let criteria = hunting(Ending::Exit(1), Some("FAIL: x"));
+        for output in [pytest, unittest, jest] {
+            check_unresolved(&criteria, Ending::Exit(1), output, Reason::TestAbsent);
+            let seen = observed(Ending::Exit(1), output);
+            assert_eq!(reproduced(&seen, &criteria), PlainResult::NotRun(Reason::TestAbsent));
+            // Another runner has found a failure, or the runner ran inside of a test that fails.
+            check(&criteria, Ending::Exit(1), &format!("{output}FAIL: x\n"), Outcome::Fail);
+            let matching = Criteria { fail_match: Some(regex("no")), ..criteria.clone() };
+            assert_eq!(
+                reproduced(&observed(Ending::Exit(1), "=== no tests ran in 0.00s ===\n"), &matching),
+                PlainResult::Fails
+            );
+        }
     }
 
     #[test]
