@@ -81,26 +81,21 @@ pub fn views(report: &Report) -> Vec<ChangeView<'_>> {
             _ => "them",
         };
         let claim = format!("A{}; t{}", added(change), taken(what));
-        return vec![view(words.changes[0], change, &claim, (report, &[fails, passes]))];
+        return vec![view(report, words.changes[0], change, &claim, &[fails, passes])];
     }
     let sufficient = sufficient
         .iter()
-        .map(|change| view(words.changes[1], change, &format!("A{}", added(change)), (report, &[fails])));
+        .map(|change| view(report, words.changes[1], change, &format!("A{}", added(change)), &[fails]));
     let necessary = necessary
         .iter()
-        .map(|change| view(words.changes[2], change, &format!("T{}", taken(noun(change))), (report, &[passes])));
+        .map(|change| view(report, words.changes[2], change, &format!("T{}", taken(noun(change))), &[passes]));
     sufficient.chain(necessary).collect()
 }
 
 /// The view of a change.
 ///
 /// - `claims`: what was run again if the sentence is proved.
-fn view<'r>(
-    title: &str,
-    change: &'r ReducedChange,
-    claim: &str,
-    (report, claims): (&Report, &[&str]),
-) -> ChangeView<'r> {
+fn view<'r>(report: &Report, title: &str, change: &'r ReducedChange, claim: &str, claims: &[&str]) -> ChangeView<'r> {
     let holds = |claim: &&str| {
         let shown = report.evidence.iter().find(|shown| shown.claim.as_bytes() == claim.as_bytes());
         shown.is_some_and(|shown| shown.expected == shown.outcome)

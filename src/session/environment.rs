@@ -151,7 +151,7 @@ impl Hunt<'_> {
         let test = &self.plan.order.command;
         let is_listed = |path: &Vec<u8>| candidates.iter().any(|candidate| candidate.path == *path);
         let known: Vec<_> = self.needed_before().into_iter().filter(|path| !is_listed(path)).collect();
-        let edited = hold::edited(test, &self.plan.held, self.plan.bad, self.location, (&user, &known));
+        let edited = hold::edited(test, &self.plan.held, self.plan.bad, self.location, &user, &known);
         self.environment.edited = edited.iter().cloned().map(Arc::new).collect();
         candidates.extend(edited);
         let has_overlays = self.runner.surroundings().place.as_ref().is_some_and(|place| place.has_overlays);

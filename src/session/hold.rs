@@ -124,7 +124,8 @@ pub fn edited(
     held: &BTreeMap<Vec<u8>, OnDisk>,
     bad: CommitId,
     location: &Location,
-    (user, known): (&Repository, &[Vec<u8>]),
+    user: &Repository,
+    known: &[Vec<u8>],
 ) -> Vec<UserPath> {
     let Some(top) = &location.top else { return Vec::new() };
     let named = named(command, location);

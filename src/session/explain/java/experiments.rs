@@ -71,6 +71,13 @@ pub(super) struct Laboratory<'l> {
     limits: (u64, Option<Duration>),
 }
 
+/// How a run ended, and what it printed.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct RunOutput<'o> {
+    pub(super) ending: Ending,
+    pub(super) output: &'o str,
+}
+
 /// What a failing test prints, as far as it is the same in each run.
 pub(super) struct FailingOutput {
     pub(super) ending: Ending,
@@ -79,19 +86,17 @@ pub(super) struct FailingOutput {
 }
 
 impl FailingOutput {
-    /// - `again`: how the test ended in another run, and what it printed.
-    ///
-    /// `None` if both are not alike.
-    pub(super) fn new((ending, output): (Ending, &str), again: (Ending, &str)) -> Option<Self> {
-        let same = output.lines().zip(again.1.lines());
+    /// Of two runs; `None` if they are not alike.
+    pub(super) fn new(run: RunOutput<'_>, again: RunOutput<'_>) -> Option<Self> {
+        let same = run.output.lines().zip(again.output.lines());
         let lines: Vec<(String, bool)> = same.map(|(one, other)| (one.to_owned(), one == other)).collect();
-        let is_alike = output.lines().count() == again.1.lines().count() && ending == again.0;
-        is_alike.then_some(Self { ending, lines })
+        let is_alike = run.output.lines().count() == again.output.lines().count() && run.ending == again.ending;
+        is_alike.then_some(Self { ending: run.ending, lines })
     }
 
     /// Whether a run fails in the same way.
-    pub(super) fn is(&self, (ending, output): (Ending, &str)) -> bool {
-        ending == self.ending && output.lines().count() == self.lines.len() && self.other(output).is_none()
+    pub(super) fn is(&self, run: RunOutput<'_>) -> bool {
+        run.ending == self.ending && run.output.lines().count() == self.lines.len() && self.other(run.output).is_none()
     }
 
     /// Whether this is what a program prints in a test that prints the other: the lines that do not change are there, in
@@ -116,21 +121,21 @@ impl FailingOutput {
     }
 
     /// What a run with other values says of a link.
-    fn tested(&self, (ending, output): (Ending, &str)) -> LinkTest {
-        if ending == Ending::Exit(0) {
+    fn tested(&self, run: RunOutput<'_>) -> LinkTest {
+        if run.ending == Ending::Exit(0) {
             LinkTest::Passes
-        } else if self.is((ending, output)) {
+        } else if self.is(run) {
             LinkTest::Fails
         } else {
-            let other = self.other(output).map_or_else(|| ending.to_string(), missed::shown);
+            let other = self.other(run.output).map_or_else(|| run.ending.to_string(), missed::shown);
             LinkTest::FailsOtherwise(Untrusted::from(other))
         }
     }
 }
 
-/// How a run ended, and what it printed.
-pub(super) fn said(seen: &Observation) -> (Ending, &str) {
-    (seen.ending, &seen.output)
+/// The output of a run of the test.
+pub(super) fn said(seen: &Observation) -> RunOutput<'_> {
+    RunOutput { ending: seen.ending, output: &seen.output }
 }
 
 /// Whether a command is the process itself, and not one that starts it among other things.
@@ -177,7 +182,7 @@ impl<'l> Laboratory<'l> {
         let (max_runs, budget) = (self.limits.0, self.limits.1.unwrap_or(BUDGET));
         done.n_runs = 1;
         let Some((again, _)) = self.run(&[])? else { return Ok(done) };
-        let recorded = (self.recorded.0, &*self.recorded.1);
+        let recorded = RunOutput { ending: self.recorded.0, output: &self.recorded.1 };
         let Some(failing) = FailingOutput::new(recorded, said(&again)) else {
             done.remark = Some(UNLIKE.to_owned());
             return Ok(done);
@@ -271,8 +276,8 @@ impl<'l> Laboratory<'l> {
 mod tests {
     use super::*;
 
-    fn seen(code: i32, output: &str) -> (Ending, &str) {
-        (Ending::Exit(code), output)
+    fn seen(code: i32, output: &str) -> RunOutput<'_> {
+        RunOutput { ending: Ending::Exit(code), output }
     }
 
     #[test]
@@ -291,9 +296,8 @@ mod tests {
 
     #[test]
     fn the_program_prints_a_part_of_what_the_test_prints() {
-        let said = (Ending::Exit(1), "time 1\nwrong\n\tat A.f(A.java:3)\n");
-        let failing = FailingOutput::new(said, (said.0, "time 2\nwrong\n\tat A.f(A.java:3)\n")).unwrap();
-        let test = |output, again| FailingOutput::new((said.0, output), (said.0, again)).unwrap();
+        let test = |output, again| FailingOutput::new(seen(1, output), seen(1, again)).unwrap();
+        let failing = test("time 1\nwrong\n\tat A.f(A.java:3)\n", "time 2\nwrong\n\tat A.f(A.java:3)\n");
         let output = "make\ntime 7\nwrong\n\tat A.g(A.java:5)\nmake: error 1\n";
         assert!(failing.is_part_of(&test(output, output)));
         let output = "make\nright\n";

@@ -9,7 +9,7 @@ use std::slice;
 use std::time::Instant;
 
 use crate::Failure;
-use crate::explain::java::experiments::{BUDGET, FailingOutput, Laboratory};
+use crate::explain::java::experiments::{BUDGET, FailingOutput, Laboratory, RunOutput};
 use crate::explain::java::trials::Bounds;
 use crate::explain::java::{Begun, ChainStart, JavaSide, runs, too_long, wrong};
 use crate::explain::model::{Desk, Explainer, interrupted};
@@ -174,7 +174,7 @@ impl Explainer<'_> {
         let sets: Vec<&[Replacement]> = tries.all.iter().map(|next| slice::from_ref(&next.replacement)).collect();
         let budget = self.order.budget.unwrap_or(BUDGET);
         let bounds = Bounds { begin: Instant::now(), budget, n_wanted: N_COMPARED };
-        let said = (bad.ending, &*bad.output);
+        let said = RunOutput { ending: bad.ending, output: &bad.output };
         let test = FailingOutput::new(said, said).expect("it is like itself");
         let outcomes = laboratory.try_out(&sets, &test, bounds)?.all;
         let (mut found, mut n_runs): (Vec<&SwitchableDecision>, usize) = (Vec::new(), 0);

@@ -7,7 +7,7 @@
 use std::time::{Duration, Instant};
 
 use crate::Failure;
-use crate::explain::java::experiments::{FailingOutput, Laboratory};
+use crate::explain::java::experiments::{FailingOutput, Laboratory, RunOutput};
 use crate::explain::model::interrupted;
 use crate::record::observe;
 use idd_base::{Ending, TimeLimits};
@@ -149,9 +149,9 @@ fn counted(tried: &[TrialResult], plan: &[Option<usize>], failing: &FailingOutpu
     (counted, true)
 }
 
-/// How a trial ended, and what it printed.
-pub(super) fn said(trial: &TrialResult) -> (Ending, &str) {
-    (Ending::Exit(trial.code), &trial.output)
+/// The output of a trial.
+pub(super) fn said(trial: &TrialResult) -> RunOutput<'_> {
+    RunOutput { ending: Ending::Exit(trial.code), output: &trial.output }
 }
 
 #[cfg(test)]
