@@ -158,6 +158,8 @@ pub struct Runner<'p> {
     pub time_limits: TimeLimits,
     /// The least time of a run that is repeated because it was cut; none once one has hung for so long.
     patience: Duration,
+    /// A revision other than the bad one that was tested in this hunt.
+    elsewhere: Option<CommitId>,
     /// The durations of used probes, without candidates of reductions.
     durations: Vec<Duration>,
     /// Whether every probe starts from a fresh worktree.
@@ -268,6 +270,7 @@ impl<'p> Runner<'p> {
             criteria,
             time_limits,
             patience: FIRST_LIMIT,
+            elsewhere: None,
             durations: Vec::new(),
             is_clean: plan.order.effort.clean,
             noise: None,

@@ -26,11 +26,11 @@ impl Runner<'_> {
             if self.is_to_be_run_again(&queued_job, &known.0)? {
                 queued_job = queued_job.again();
                 let Some(again) = self.known(&queued_job)? else { return Ok(ProbeState::Missing(queued_job)) };
-                self.learn_limits(&queued_job, &again.0);
                 known = again;
             }
             let (observation, is_same_product) = known;
             let outcome = self.judged(probe, &observation);
+            self.learn_limits(&queued_job, &observation, outcome)?;
             if probe.run.is_none()
                 && self.noise.is_none()
                 && seen.outcome == Some(Outcome::Pass)

@@ -61,19 +61,26 @@ impl Runner<'_> {
                 TimeLimits { test: limit.min(self.time_limits.test), ..self.time_limits }
             }
             _ if is_of_reduction(&queued_job.probe) => self.time_limits,
-            _ if queued_job.is_again() || self.is_cold(queued_job) => self.longer_limits(),
+            _ if queued_job.is_again() || self.lacks_caches(queued_job) || self.is_first_elsewhere(queued_job) => {
+                self.longer_limits()
+            }
             _ => self.time_limits,
         }
     }
 
     /// Whether a run sees less of what was built before than the runs that were measured.
-    fn is_cold(&self, queued_job: &QueuedJob) -> bool {
+    fn lacks_caches(&self, queued_job: &QueuedJob) -> bool {
         queued_job.probe.is_claim && !self.surroundings().caches.is_empty()
+    }
+
+    /// Whether no revision but the bad one was tested. A test that builds had nothing to build there, if the user has built it before.
+    fn is_first_elsewhere(&self, queued_job: &QueuedJob) -> bool {
+        self.elsewhere.is_none() && queued_job.probe.revision != self.plan.bad
     }
 
     /// Says once that the runs which prove a claim build everything.
     pub(super) fn say_if_cold(&mut self, queued_job: &QueuedJob) {
-        if self.is_cold(queued_job) && !mem::replace(&mut self.noticed.is_cold_said, true) {
+        if self.lacks_caches(queued_job) && !mem::replace(&mut self.noticed.is_cold_said, true) {
             let caches = self.surroundings().caches.iter().map(|cache| format!("`{}`", cache.path.display()));
             let caches = caches.collect::<Vec<_>>().join(", ");
             let said = format!("Fresh checkouts do not have {caches}, so each of them is built anew.");
@@ -101,7 +108,8 @@ impl Runner<'_> {
 
     /// Whether a run reached its time limit, so that it must be repeated once before it counts: something else may have
     /// kept the machine busy, or it builds more than the run that was measured. A hunted hang counts at once, and so do
-    /// a limit of the user's, a result of an earlier hunt, and a claim about a tree whose run was cut in the search.
+    /// a limit of the user's, one that was longer than usual, a result of an earlier hunt, and a claim about a tree whose
+    /// run was cut in the search.
     pub(super) fn is_to_be_run_again(&self, queued_job: &QueuedJob, seen: &Observation) -> Result<bool, RunnerError> {
         if seen.ending != Ending::Timeout || self.hunts_hang() || self.own_observation(queued_job)?.is_none() {
             return Ok(false);
@@ -109,7 +117,7 @@ impl Runner<'_> {
         if is_of_reduction(&queued_job.probe) {
             return Ok(queued_job.probe.run.is_none() && seen.stage == Stage::Test);
         }
-        if self.is_cold(queued_job) {
+        if seen.limit > self.time_limits.of(seen.stage) {
             return Ok(false);
         }
         let warm = QueuedJob { probe: Probe { is_claim: false, ..queued_job.probe }, nth: 0, ..*queued_job };
@@ -117,11 +125,20 @@ impl Runner<'_> {
         Ok(self.measures_limits() && !(is_proof(&queued_job.probe) && was_cut))
     }
 
-    /// Takes in the result of a run that was repeated because it was cut.
-    pub(super) fn learn_limits(&mut self, queued_job: &QueuedJob, seen: &Observation) {
+    /// Takes in the result of a run.
+    pub(super) fn learn_limits(
+        &mut self,
+        queued_job: &QueuedJob,
+        seen: &Observation,
+        outcome: Outcome,
+    ) -> Result<(), RunnerError> {
         let is_hang = seen.ending == Ending::Timeout;
-        if is_of_reduction(&queued_job.probe) || seen.stage != Stage::Test {
-            return;
+        if !self.measures_limits() || is_of_reduction(&queued_job.probe) || seen.stage != Stage::Test {
+            return Ok(());
+        }
+        let revision = queued_job.probe.revision;
+        if outcome.is_testable() && revision != self.plan.bad && self.own_observation(queued_job)?.is_some() {
+            self.elsewhere = Some(revision);
         }
         if is_hang && seen.limit >= FIRST_LIMIT {
             self.patience = Duration::ZERO;
@@ -131,6 +148,7 @@ impl Runner<'_> {
             self.time_limits.build = self.time_limits.build.max(build);
             self.time_limits.test = self.time_limits.test.max(test);
         }
+        Ok(())
     }
 
     /// Says that a run is repeated because it was cut.
@@ -209,6 +227,7 @@ mod tests {
         };
         with_runner(order(), &[], |runner, world| {
             let (revision, candidate) = (probe(world, 0, Phase::Search), probe(world, 0, Phase::Reduce));
+            runner.elsewhere = Some(world.commits[1]);
             assert_eq!(limit(runner, candidate), seconds(600));
             runner.time(&revision, Outcome::Unresolved(Reason::Build), seconds(900));
             runner.time(&candidate, Outcome::Fail, seconds(900));
@@ -243,6 +262,7 @@ mod tests {
             };
             let limit = |runner: &Runner<'_>, asked| runner.limits_of(&queued(runner, asked)).test;
             runner.time_limits = measured_limits(seconds(1));
+            runner.elsewhere = Some(world.commits[1]);
             assert_eq!(limit(runner, CLAIMED), seconds(20));
             runner.stand(Surroundings { caches: vec![cache], ..runner.surroundings().clone() });
             assert_eq!([SEARCHED, CLAIMED].map(|asked| limit(runner, asked)), [20, 600].map(seconds));
@@ -265,12 +285,41 @@ mod tests {
         with_runner(order, results, |runner, world| {
             runner.compares_lines = false;
             runner.time_limits = measured_limits(seconds(1));
+            runner.elsewhere = Some(world.commits[1]);
             let asked = Probe { is_claim: asked.is_claim, ..probe(world, 0, asked.phase) };
             assert_eq!(words(runner.answer(&[asked]).unwrap()), expected);
             let again = QueuedJob { probe: asked, key: runner.key(&asked), nth: AGAIN };
             limits = [runner.time_limits.test, runner.limits_of(&again).test].map(|limit| limit.as_secs());
         });
         limits
+    }
+
+    #[test]
+    fn the_first_other_revision_has_the_time_of_a_first_run_because_a_test_that_builds_may_have_had_nothing_to_build() {
+        let answered = |results: &[(usize, u32, Observation)], expected: &[&str]| {
+            let mut limits = Vec::new();
+            with_runner(order(), results, |runner, world| {
+                runner.compares_lines = false;
+                runner.time_limits = measured_limits(seconds(1));
+                let asked = [0, 1].map(|index| probe(world, index, Phase::Search));
+                let limit = |runner: &Runner<'_>, probe: &Probe| {
+                    runner.limits_of(&QueuedJob { probe: *probe, key: runner.key(probe), nth: 0 }).test.as_secs()
+                };
+                limits.push(limit(runner, &asked[0]));
+                for (probe, expected) in asked.iter().zip(expected) {
+                    assert_eq!(words(runner.answer(&[*probe]).unwrap()), *expected);
+                    limits.push(limit(runner, &asked[1]));
+                }
+            });
+            limits
+        };
+        let built = Observation { duration: seconds(30), limit: seconds(600), ..pass() };
+        assert_eq!(answered(&[(0, 0, built)], &["pass"]), [600, 120]);
+        // It has had the time of a repeated run. The next one hangs for as long as repeated runs do after a hang.
+        assert_eq!(answered(&[(0, 0, cut(seconds(600)))], &["unresolved(timeout)"]), [600, 80]);
+        // A build that fails says nothing about the time of others.
+        let failed = Observation { stage: Stage::Build, ..observation(1, "error: no\n") };
+        assert_eq!(answered(&[(0, 0, failed)], &["unresolved(build)"]), [600, 600]);
     }
 
     #[derive(Clone, Copy)]
