@@ -13,7 +13,6 @@ mod balance;
 mod counterpart;
 mod declarations;
 mod definitions;
-mod difference;
 mod divide;
 mod file;
 mod generated_files;
@@ -52,7 +51,6 @@ mod syntax_properties;
 #[cfg(test)]
 mod whole_tests;
 
-pub use difference::{common, difference};
 pub use file::{EntryContent, EntryMode, FileDivision, FilePair, FileSide};
 pub use group::Group;
 pub use keywords::with_keywords_of;

@@ -3,9 +3,9 @@
 use crate::text_lines::TextLines;
 use std::ops::Range;
 
+use idd_base::difference;
 use similar::{Algorithm, DiffOp};
 
-use crate::difference::difference;
 use crate::pairing::pair;
 use crate::parting::Parting;
 

@@ -1,7 +1,7 @@
 //! Merges text line by line, where a merge by hunks fails because two edits touch.
 
-use crate::difference::{common, difference};
 use crate::mentioned_names::TextNames;
+use idd_base::{common_items, difference};
 use similar::{Algorithm, DiffOp};
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -155,7 +155,7 @@ fn is_disturbed(place: &[Option<usize>], deleted: &Range<usize>, base: &[&[u8]],
 /// For each line of `base` its index in `ours`, if it is unchanged there.
 fn unchanged(base: &[&[u8]], ours: &[&[u8]]) -> Vec<Option<usize>> {
     let mut place = vec![None; base.len()];
-    for (index, other) in common(base, ours) {
+    for (index, other) in common_items(base, ours) {
         place[index] = Some(other);
     }
     place

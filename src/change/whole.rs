@@ -10,7 +10,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
-use similar::{Algorithm, DiffOp, capture_diff_slices};
+use idd_base::difference;
+use similar::{Algorithm, DiffOp};
 
 use crate::outline::{ItemRole, Outline, OutlineItem};
 use crate::pairing::{self, MIN_SIMILARITY, align};
@@ -429,7 +430,7 @@ fn digests(outline: &Outline, items: &[usize]) -> Vec<u64> {
 
 /// The common runs of two sequences: where each starts in either, and its length.
 fn equal_runs(older: &[u64], newer: &[u64]) -> Vec<(usize, usize, usize)> {
-    let ops = capture_diff_slices(Algorithm::Myers, older, newer);
+    let ops = difference(Algorithm::Myers, older, newer);
     let run = |op: DiffOp| match op {
         DiffOp::Equal { old_index, new_index, len } => Some((old_index, new_index, len)),
         _ => None,

@@ -1,8 +1,7 @@
 //! The lines of one commit in another one, for reports whose places must all be in one revision.
 
 use crate::{Failure, certificate, story};
-use idd_base::{CommitId, TreeId};
-use idd_change::common;
+use idd_base::{CommitId, TreeId, common_items};
 use idd_report::{Explained, Untrusted};
 use idd_world::repo::{Location, Repository, TreeStore, graph, private};
 use std::collections::HashMap;
@@ -59,7 +58,7 @@ impl TargetLines {
 fn moved(text: &[u8], target: &[u8]) -> Vec<Option<u64>> {
     let [text, target] = [text, target].map(|text| text.split(|byte| *byte == b'\n').collect::<Vec<_>>());
     let mut numbers = vec![None; text.len()];
-    for (index, other) in common(&text, &target) {
+    for (index, other) in common_items(&text, &target) {
         numbers[index] = u64::try_from(other + 1).ok();
     }
     numbers

@@ -24,7 +24,7 @@ const LAYERS: [(&str, &[&str]); 13] = [
     ("trace::instrument", &["trace"]),
     ("trace::native", &["trace", "trace::instrument", "trace::logic"]),
     ("trace::java", &["trace", "trace::instrument"]),
-    ("explain", &["trace", "trace::logic"]),
+    ("explain", &["base", "trace", "trace::logic"]),
     ("explain::native", &["base", "explain", "trace", "trace::instrument", "trace::logic", "trace::native"]),
     ("explain::java", &["base", "explain", "trace", "trace::instrument", "trace::java"]),
     ("world", &["base", "change", "change::syntax", "trace", "trace::instrument", "trace::native"]),

@@ -1,8 +1,8 @@
 //! Finds the parts of one version that another version has unchanged.
 
-use crate::difference::common;
 use crate::port::version::{FileVersion, UnitNo, UnitPart};
 use crate::port::words::VersionWord;
+use idd_base::common_items;
 use std::cell::Cell;
 use std::hash::Hash;
 use std::ops::Range;
@@ -52,7 +52,7 @@ pub(super) fn align<T: Eq + Hash>(base: &[T], other: &[T], effort: &AlignEffort)
     if size > MAX_ALIGNED || !effort.spend(size + inner.len() * inner_other.len() / 16) {
         return place;
     }
-    for (index, found) in common(inner, inner_other) {
+    for (index, found) in common_items(inner, inner_other) {
         place[start + index] = Some(start + found);
     }
     place

@@ -2,8 +2,8 @@
 
 use crate::shrink::candidate::{InputCandidate, ShrinkProgress};
 use crate::shrink::views::token_ranges;
-use idd_base::{Asker, Outcome};
-use similar::{Algorithm, DiffOp, capture_diff_slices};
+use idd_base::{Asker, Outcome, difference};
+use similar::{Algorithm, DiffOp};
 use std::cell::RefCell;
 use std::collections::HashMap;
 use std::ops::Range;
@@ -77,16 +77,7 @@ fn edits(older: &[u8], newer: &[u8], divide: UnitDivider) -> Vec<ByteEdit> {
     let others: Vec<&[u8]> = of_newer.iter().map(|range| &newer[range.clone()]).collect();
     let mut edits = Vec::new();
     let at = |index: usize| of_older.get(index).map_or(older.len(), |range| range.start);
-    // Each algorithm is compiled once for all that this program compares: for numbers.
-    let mut numbers = HashMap::new();
-    let [from, to] = [&texts, &others].map(|texts| {
-        let number = |text| {
-            let next = numbers.len() as u64;
-            *numbers.entry(text).or_insert(next)
-        };
-        texts.iter().map(number).collect::<Vec<u64>>()
-    });
-    for op in capture_diff_slices(Algorithm::Myers, &from, &to) {
+    for op in difference(Algorithm::Myers, &texts, &others) {
         match op {
             DiffOp::Equal { .. } => {}
             DiffOp::Delete { old_index, old_len, .. } => {

@@ -8,9 +8,8 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-use similar::{Algorithm, DiffOp};
-
-use idd_trace::{Index, Keys, Naming};
+use idd_base::common_items;
+use idd_trace::{Keys, Naming};
 
 /// Renamed functions have at least this share of their statements in common.
 const LIKENESS: f64 = 0.6;
@@ -158,25 +157,15 @@ pub fn common(one: &[StatementEffect], other: &[StatementEffect]) -> Vec<(usize,
         let ends = [(one.len(), other.len())];
         let mut from = (0, 0);
         for to in pairs.iter().copied().chain(ends) {
-            let texts = |list: &[StatementEffect], range: std::ops::Range<usize>| -> Vec<u64> {
-                list[range].iter().map(|done| hash(view(done)).0).collect()
-            };
-            let (ours, theirs) = (texts(one, from.0..to.0), texts(other, from.1..to.1));
-            for op in similar::capture_diff_slices(Algorithm::Myers, &ours, &theirs) {
-                if let DiffOp::Equal { old_index, new_index, len } = op {
-                    found.extend((0..len).map(|at| (from.0 + old_index + at, from.1 + new_index + at)));
-                }
-            }
+            let ours: Vec<&str> = one[from.0..to.0].iter().map(view).collect();
+            let theirs: Vec<&str> = other[from.1..to.1].iter().map(view).collect();
+            found.extend(common_items(&ours, &theirs).into_iter().map(|(our, their)| (from.0 + our, from.1 + their)));
             from = (to.0 + 1, to.1 + 1);
         }
         pairs.extend(found);
         pairs.sort_unstable();
     }
     pairs
-}
-
-fn hash(text: &str) -> Index {
-    text.bytes().fold(Index(0), |index, byte| index.below(u64::from(byte)))
 }
 
 #[cfg(test)]

@@ -4,6 +4,7 @@
 //! both is one that both have. Whether a hunk begins inside of a comment is judged by its lines.
 
 use crate::explain::source_text::tokens;
+use idd_base::difference;
 use similar::{Algorithm, DiffOp};
 use std::ops::Range;
 
@@ -134,7 +135,7 @@ fn differing(old: &[Vec<String>], new: &[Vec<String>]) -> Vec<(Range<usize>, Ran
         }
         (from, *is_same) = ((to_old, to_new), true);
     };
-    for op in similar::capture_diff_slices(Algorithm::Myers, &ours, &theirs) {
+    for op in difference(Algorithm::Myers, &ours, &theirs) {
         if let DiffOp::Equal { old_index, new_index, len } = op {
             (0..=len).for_each(|n| cut((old_index + n, new_index + n), &mut is_same));
         } else {
