@@ -443,7 +443,7 @@ impl Hunt<'_> {
         self.runner.stand(Surroundings { has_objects, ..self.runner.surroundings().clone() });
         self.environment.needed.clone_from(&needed);
         adjustments.environment = needed;
-        if self.plan.commands.build.is_none() && self.has_configured_build() && !self.runner.has_built() {
+        if self.plan.commands.build.is_none() && self.has_configured_build() && self.runner.has_built() == Some(false) {
             let said = self.with_scene(&[], same_product).flatten().unwrap_or_default();
             self.runner.talk.say(&Terminal.line(&Untrusted::from(said)));
         }

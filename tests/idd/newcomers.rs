@@ -154,6 +154,24 @@ fn a_test_that_needs_an_ignored_product_is_answered_with_the_build_of_the_tree()
 }
 
 #[test]
+fn a_test_that_builds_in_a_configured_directory_is_never_said_to_use_old_products() {
+    let place = Place::empty();
+    place.write(".gitignore", "/build/\n");
+    place.script("test.sh", "cc -o build/prog prog.c && build/prog\n");
+    for code in ["0", "1", "1 + 0"] {
+        place.write("prog.c", &format!("int main(void) {{ return {code}; }}\n"));
+        place.commit(code);
+    }
+    place.write("build/CMakeCache.txt", "");
+    for words in [&["--until", "found", "./test.sh"][..], &["resume", "--until", "change"]] {
+        let said = place.said(words, 0);
+        assert!(!said.contains("is tested with your"), "{said}");
+    }
+    // It is known which runs there were, so none is announced either.
+    assert!(!place.said(&["resume", "--until", "fix"], 0).contains("is tested with your"));
+}
+
+#[test]
 fn a_test_that_fails_only_without_an_untracked_file_is_not_hunted() {
     let place = Place::empty();
     place.script("test.sh", "cat data.txt || exit 3\n");

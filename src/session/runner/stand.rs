@@ -58,12 +58,13 @@ impl Runner<'_> {
         uses.iter().filter_map(relative).collect()
     }
 
-    /// Whether a command has executed a program that builds others.
-    pub fn has_built(&self) -> bool {
-        let executions = self.all_observations().executions();
-        let programs = executions.map(|executions| executions.programs()).unwrap_or_default();
+    /// Whether a command has executed a program that builds others; `None` if no command was watched, as in a resumed hunt
+    /// whose runs are known.
+    pub fn has_built(&self) -> Option<bool> {
+        let programs = self.all_observations().executions()?.programs();
         let mut names = programs.iter().filter_map(|program| program.file_name()?.to_str());
-        names.any(|name| compiler::is_known(name) || BUILDERS.contains(&name))
+        let is_builder = |name: &str| compiler::is_known(name) || BUILDERS.contains(&name);
+        (!programs.is_empty()).then(|| names.any(is_builder))
     }
 
     /// Gives up the place if a command has executed a program that lets another process work, which does not see it; returns
