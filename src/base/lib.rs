@@ -1,8 +1,10 @@
 //! The vocabulary of a hunt: revisions, outcomes, and the protocol between an engine and whoever answers it.
 //!
-//! Every other member may use these words, and the one difference of two sequences. They know nothing of repositories, processes, languages or reports.
+//! Every other member may use these words. They know nothing of repositories, processes, languages or reports.
+//! [`difference`] is here because members that share no other code compare sequences.
 
-mod difference;
+pub mod difference;
+
 mod goal;
 mod outcome;
 mod plural;
@@ -12,7 +14,6 @@ mod revision_table;
 mod search;
 mod sought;
 
-pub use difference::{common_items, difference};
 pub use goal::{Bound, HuntGoal, HuntStage};
 pub use outcome::{Ending, NamedTest, Observation, Outcome, Reason, Signature, Stage, TimeLimits};
 pub use plural::{count, ordinal};

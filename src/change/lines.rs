@@ -3,7 +3,7 @@
 use crate::text_lines::TextLines;
 use std::ops::Range;
 
-use idd_base::difference;
+use idd_base::difference::difference;
 use similar::{Algorithm, DiffOp};
 
 use crate::pairing::pair;

@@ -1,7 +1,7 @@
 //! Merges text line by line, where a merge by hunks fails because two edits touch.
 
 use crate::mentioned_names::TextNames;
-use idd_base::{common_items, difference};
+use idd_base::difference::{common_items, difference};
 use similar::{Algorithm, DiffOp};
 use std::collections::BTreeMap;
 use std::ops::Range;

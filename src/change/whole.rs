@@ -10,7 +10,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
-use idd_base::difference;
+use idd_base::difference::difference;
 use similar::{Algorithm, DiffOp};
 
 use crate::outline::{ItemRole, Outline, OutlineItem};

@@ -1,7 +1,8 @@
 //! The lines of one commit in another one, for reports whose places must all be in one revision.
 
 use crate::{Failure, certificate, story};
-use idd_base::{CommitId, TreeId, common_items};
+use idd_base::difference::common_items;
+use idd_base::{CommitId, TreeId};
 use idd_report::{Explained, Untrusted};
 use idd_world::repo::{Location, Repository, TreeStore, graph, private};
 use std::collections::HashMap;

@@ -565,7 +565,7 @@ fn with_last_line(message: String, seen: &Observation) -> String {
 mod tests {
     use super::*;
     use crate::order::{HuntOrder, Until};
-    use crate::testing::{World, hunted, observation, order, text};
+    use crate::testing::{World, hunted, hunted_after, key, observation, order, text};
 
     fn fails(nth: u32, of: &[u32]) -> Observation {
         if of.contains(&nth) { observation(1, "FAIL: x\n") } else { observation(0, "") }
@@ -595,6 +595,11 @@ mod tests {
         let slow = Observation { duration: Duration::from_secs(250), ..observation(1, "FAIL: x\n") };
         let (_, _, said_of_known) = reproduced_by(until_commit(), |_| slow.clone());
         assert!(said_of_known.len() > 1 && !said_of_known.contains(&said), "{said_of_known:?}");
+        let world = World::with_culprit();
+        let plan = world.plan(until_commit());
+        let first = (key(&plan, world.trees[3]), 0, slow);
+        let (_, said_of_first) = hunted_after(&world, &plan, world.saved(&plan, &[first]));
+        assert!(said_of_first.contains(&said), "{said_of_first:?}");
     }
 
     #[test]

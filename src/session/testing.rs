@@ -285,8 +285,12 @@ pub fn test(a: &str, _: u32) -> Observation {
 
 /// The report of a hunt that knows the results of every tree, and what it said.
 pub fn hunted(world: &World, plan: &Plan, test: impl Fn(&str, u32) -> Observation) -> (Report, Vec<String>) {
+    hunted_after(world, plan, world.tested(plan, test))
+}
+
+/// The same of a hunt that knows only what is saved, and runs the test for the rest.
+pub fn hunted_after(world: &World, plan: &Plan, saved: Saved) -> (Report, Vec<String>) {
     let mut said = Said::default();
-    let saved = world.tested(plan, test);
     let interrupt = Arc::new(AtomicBool::new(false));
     let (location, context) = (world.location(), &world.context);
     let task = Task { plan, location, context, saved, interrupt, talk: &mut said };

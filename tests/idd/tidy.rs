@@ -14,17 +14,18 @@ use crate::{fixture, scan};
 /// What a part of a member of the workspace may name beside itself. What a whole member may name stands in its manifest.
 ///
 /// A part that has a row may be named only by those whose row says so, and by members without a row.
-const LAYERS: [(&str, &[&str]); 13] = [
-    ("change", &["base", "change::syntax"]),
+const LAYERS: [(&str, &[&str]); 14] = [
+    ("change", &["base", "base::difference", "change::syntax"]),
     ("change::syntax", &[]),
     ("change::reduce", &["base", "change", "change::syntax"]),
-    ("change::shrink", &["base", "change::syntax"]),
+    ("change::shrink", &["base", "base::difference", "change::syntax"]),
     ("trace", &[]),
     ("trace::logic", &[]),
     ("trace::instrument", &["trace"]),
     ("trace::native", &["trace", "trace::instrument", "trace::logic"]),
     ("trace::java", &["trace", "trace::instrument"]),
-    ("explain", &["base", "trace", "trace::logic"]),
+    ("base::difference", &[]),
+    ("explain", &["base::difference", "trace", "trace::logic"]),
     ("explain::native", &["base", "explain", "trace", "trace::instrument", "trace::logic", "trace::native"]),
     ("explain::java", &["base", "explain", "trace", "trace::instrument", "trace::java"]),
     ("world", &["base", "change", "change::syntax", "trace", "trace::instrument", "trace::native"]),
@@ -377,6 +378,7 @@ fn planted_violations_are_found() {
     check("src/trace/step.rs", "use crate::instrument::debug::Debug;", "`trace` may not name `trace::instrument`");
     check("src/explain/align/way.rs", "crate::native::story::tell();", "may not name `explain::native`");
     check("src/explain/switch.rs", "use idd_trace::native::play::Player;", "`explain` may not name `trace::native`");
+    check("src/explain/switch.rs", "use idd_base::Outcome;", "`explain` may not name `base`");
     check("src/world/repo/graph.rs", "use crate::run::classify;", "may not name `world::run");
     check("src/session/context.rs", "use git2::Repository;", "only in [\"src/world/repo\"]");
     check("src/world/repo/tree.rs", "use sled::Db;", "sled.rs");

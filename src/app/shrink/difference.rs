@@ -1,6 +1,6 @@
 //! The difference of two texts for people: the lines that differ, with those around them.
 
-use idd_base::difference;
+use idd_base::difference::difference;
 use similar::{Algorithm, DiffTag, group_diff_ops};
 
 /// Lines around a difference.

@@ -2,7 +2,7 @@
 
 use crate::port::version::{FileVersion, UnitNo, UnitPart};
 use crate::port::words::VersionWord;
-use idd_base::common_items;
+use idd_base::difference::common_items;
 use std::cell::Cell;
 use std::hash::Hash;
 use std::ops::Range;

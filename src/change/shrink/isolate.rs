@@ -2,7 +2,8 @@
 
 use crate::shrink::candidate::{InputCandidate, ShrinkProgress};
 use crate::shrink::views::token_ranges;
-use idd_base::{Asker, Outcome, difference};
+use idd_base::difference::difference;
+use idd_base::{Asker, Outcome};
 use similar::{Algorithm, DiffOp};
 use std::cell::RefCell;
 use std::collections::HashMap;

@@ -8,7 +8,7 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-use idd_base::common_items;
+use idd_base::difference::common_items;
 use idd_trace::{Keys, Naming};
 
 /// Renamed functions have at least this share of their statements in common.

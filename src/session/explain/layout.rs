@@ -4,7 +4,7 @@
 //! both is one that both have. Whether a hunk begins inside of a comment is judged by its lines.
 
 use crate::explain::source_text::tokens;
-use idd_base::difference;
+use idd_base::difference::difference;
 use similar::{Algorithm, DiffOp};
 use std::ops::Range;
 

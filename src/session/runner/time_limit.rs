@@ -18,7 +18,7 @@ const OF_TEST: (u32, Duration) = (4, Duration::from_secs(20));
 const OF_BUILD: (u32, Duration) = (10, Duration::from_secs(10 * 60));
 
 /// A run that is repeated because it was cut may take this many times as long.
-const LONGER: u32 = 4;
+const EXTENSION: u32 = 4;
 
 /// A candidate may take this many times as long as a revision of the history.
 const FACTOR: u32 = 10;
@@ -62,7 +62,7 @@ impl Runner<'_> {
             }
             _ if is_of_reduction(&queued_job.probe) => self.time_limits,
             _ if queued_job.is_again() || self.lacks_caches(queued_job) || self.is_first_elsewhere(queued_job) => {
-                self.longer_limits()
+                self.extended_limits()
             }
             _ => self.time_limits,
         }
@@ -90,9 +90,9 @@ impl Runner<'_> {
 
     /// The limits of a run that is repeated because it was cut, or that builds more than those which were measured: four times the usual ones. Until a run has hung, at least
     /// what a first run has, because the measured run may have found what this one has to build.
-    fn longer_limits(&self) -> TimeLimits {
+    fn extended_limits(&self) -> TimeLimits {
         let TimeLimits { build, test } = self.time_limits;
-        TimeLimits { build: build.saturating_mul(LONGER), test: test.saturating_mul(LONGER).max(self.patience) }
+        TimeLimits { build: build.saturating_mul(EXTENSION), test: test.saturating_mul(EXTENSION).max(self.patience) }
     }
 
     /// The time that an earlier result must have had: one that would be repeated is no answer.
