@@ -9,6 +9,9 @@
 //! which the failure is the first one is searched by halves (Zeller and Hildebrandt's delta debugging, with what is known to
 //! be needed kept in place).
 //!
+//! A large directory is mounted, and no command can remove or rename a mount. If the first run tries that, a copy takes the
+//! place of the directory, unless a run without it shows the same.
+//!
 //! Tests that the user has edited and not committed belong to these files. A revision that is tested with another version of
 //! a test than its own says less of the revision, so the second run has none of them; they come back if it differs.
 
@@ -25,13 +28,14 @@ use idd_hunt::{Phase, Probe};
 use idd_report::{Terminal, Untrusted};
 use idd_world::files;
 use idd_world::journal::Record;
-use idd_world::place::surroundings::Surroundings;
+use idd_world::place::surroundings::{ShownPath, Surroundings};
 use idd_world::place::untracked::{Tracking, Untracked, UserPath, has_objects, untracked, used};
+use idd_world::process::executions::PathUse;
 use idd_world::repo::unchanged::FileTimes;
 use idd_world::repo::{TreeStore, graph, private};
 use idd_world::run::classify::{PlainResult, reproduced};
 use idd_world::run::{failure_line, normalise};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
 use std::mem;
 use std::os::unix::ffi::OsStrExt as _;
@@ -63,6 +67,8 @@ pub(super) struct Environment {
     with_edited: Option<Vec<Arc<UserPath>>>,
     /// Programs that a build makes; only the run with all files sees them.
     programs: Vec<Arc<UserPath>>,
+    /// The mounted directories that the first run tried to remove or to rename.
+    removed: Vec<Vec<u8>>,
 }
 
 impl Environment {
@@ -166,7 +172,10 @@ impl Hunt<'_> {
         self.environment.programs = programs.into_iter().map(Arc::new).collect();
         self.keep_all(&[], &[]);
         if !candidates.is_empty() {
-            self.environment.listed = EnvironmentState::Open(candidates.into_iter().map(Arc::new).collect());
+            let copied = self.runner.copied_of_journal();
+            self.environment.removed = copied.iter().filter_map(|path| files::unhex(path)).collect();
+            let all = candidates.into_iter().map(|candidate| self.unmounted(&Arc::new(candidate)));
+            self.environment.listed = EnvironmentState::Open(all.collect());
         }
         Ok(())
     }
@@ -192,7 +201,8 @@ impl Hunt<'_> {
     /// Keeps all files for a later run, if fewer than all are in use. Edited tests that make no difference are left out.
     fn keep_all(&mut self, candidates: &[Arc<UserPath>], used: &[Arc<UserPath>]) {
         let is_kept = |candidate: &&Arc<UserPath>| !candidate.is_edited() || used.contains(candidate);
-        let all: Vec<_> = candidates.iter().chain(&self.environment.programs).filter(is_kept).cloned().collect();
+        let all = candidates.iter().chain(&self.environment.programs).filter(is_kept);
+        let all: Vec<_> = all.map(|candidate| self.unmounted(candidate)).collect();
         if used.len() < all.len() {
             self.environment.all = all;
         }
@@ -222,21 +232,63 @@ impl Hunt<'_> {
             return Ok(FirstRun::Stopped);
         };
         let recorded = self.runner.take_uses();
+        self.find_removed(&all, &recorded);
+        let is_failing = reproduced(&seen, &self.runner.criteria) == PlainResult::Fails;
+        let read = recorded.into_iter().filter(|(_, seen)| seen.is_read()).map(|(path, _)| path).collect();
+        let is_read_and_removed = |needed: &Arc<UserPath>| self.environment.removed.contains(&needed.path);
+        if (!is_failing || self.used(&all, &read).iter().any(is_read_and_removed)) && self.unmount(&all)? {
+            return self.with_all_files(adjustments);
+        }
         let used = match known {
-            _ if reproduced(&seen, &self.runner.criteria) != PlainResult::Fails => Vec::new(),
+            _ if !is_failing => Vec::new(),
             Some(known) => known,
             None => match self.environment.with_edited.take() {
                 Some(used) => used,
-                None => self.without_edited(&all, &recorded),
+                None => self.without_edited(&all, &read),
             },
         };
         self.show(&adjustments.environment);
         Ok(FirstRun::Seen(seen, used))
     }
 
+    /// Keeps which mounted directories a run tried to remove or to rename.
+    fn find_removed(&mut self, all: &[Arc<UserPath>], recorded: &BTreeMap<PathBuf, PathUse>) {
+        let is_removed = |shown: &ShownPath| recorded.get(&shown.path).is_some_and(|seen| seen.is_changed);
+        let is_mounted = |shown: &&ShownPath| self.runner.surroundings().is_mounted(shown);
+        let removed = |candidate: &&Arc<UserPath>| candidate.shown().filter(is_mounted).is_some_and(is_removed);
+        let removed = all.iter().filter(removed).map(|candidate| candidate.path.clone()).collect::<Vec<_>>();
+        self.environment.removed.extend(removed);
+    }
+
+    /// Shows copies of the directories that the first run tried to remove from now on; returns whether that is new.
+    fn unmount(&mut self, all: &[Arc<UserPath>]) -> Result<bool, Failure> {
+        let unmounted: Vec<_> = all.iter().map(|candidate| self.unmounted(candidate)).collect();
+        if unmounted == all {
+            return Ok(false);
+        }
+        let paths = self.environment.removed.iter().map(|path| files::hex(path)).collect();
+        self.runner.append(&Record::Copied { paths })?;
+        self.environment.listed = EnvironmentState::Open(unmounted);
+        Ok(true)
+    }
+
+    fn unmounted(&self, candidate: &Arc<UserPath>) -> Arc<UserPath> {
+        let is_mounted = candidate.shown().is_some_and(|shown| self.runner.surroundings().is_mounted(shown));
+        if is_mounted && self.environment.removed.contains(&candidate.path) {
+            Arc::new(candidate.copied())
+        } else {
+            Arc::clone(candidate)
+        }
+    }
+
+    /// The files that the first run used.
+    fn used(&self, all: &[Arc<UserPath>], read: &BTreeSet<PathBuf>) -> Vec<Arc<UserPath>> {
+        self.location.top.as_ref().map(|top| used(all, read, top)).unwrap_or_default()
+    }
+
     /// The files that the first run used but edited tests; these are tried later.
-    fn without_edited(&mut self, all: &[Arc<UserPath>], recorded: &BTreeSet<PathBuf>) -> Vec<Arc<UserPath>> {
-        let used = self.location.top.as_ref().map(|top| used(all, recorded, top)).unwrap_or_default();
+    fn without_edited(&mut self, all: &[Arc<UserPath>], read: &BTreeSet<PathBuf>) -> Vec<Arc<UserPath>> {
+        let used = self.used(all, read);
         let (edited, others): (Vec<_>, Vec<_>) = used.iter().cloned().partition(|path| path.is_edited());
         self.environment.with_edited = Some(used).filter(|_| !edited.is_empty());
         others
@@ -289,6 +341,9 @@ impl Hunt<'_> {
             self.keep_all(&all, &[]);
             self.use_files(Vec::new(), adjustments)?;
             return Ok(None);
+        }
+        if self.unmount(&all)? {
+            return Ok(Some(Reproduced::Otherwise));
         }
         if self.environment.with_edited.is_some() {
             self.environment.listed = EnvironmentState::Open(all);

@@ -344,6 +344,11 @@ impl<'p> Runner<'p> {
         self.replay.as_ref().and_then(|replay| replay.environment.clone())
     }
 
+    /// The directories that this hunt copies; see [`Record::Copied`].
+    pub fn copied_of_journal(&self) -> Vec<String> {
+        self.replay.as_ref().map(|replay| replay.copied.clone()).unwrap_or_default()
+    }
+
     /// Whether this hunt has this observation.
     pub fn knows(&self, probe: &Probe, nth: u32) -> Result<bool, RunnerError> {
         let queued_job = QueuedJob { probe: *probe, key: self.key(probe), nth };

@@ -75,6 +75,19 @@ fn the_environment_is_the_smallest_set_of_files_with_which_the_test_fails_as_it_
 }
 
 #[test]
+fn a_test_can_remove_or_rename_a_large_directory_that_git_ignores() {
+    let fixture = Fixture::of(HISTORY);
+    let make = "mkdir kept && seq 700 | while read n; do echo $n > kept/$n; done && cat value > kept/built";
+    fixture.sh(make);
+    let check = "[ $(cat kept/built) = 1 ] || { echo \"got $(cat kept/built)\"; exit 1; }";
+    // It cleans before it builds, and a failure of the build is none of the test.
+    assert_eq!(check_found(&fixture, &[&format!("rm -rf kept && {make} || exit 125; {check}")]), Vec::<String>::new());
+    // A failure of the build would look like one of the test. The directory has to be there.
+    let test = format!("mv kept kept.old && {make} && rm -r kept.old && {check}");
+    assert_eq!(check_found(&fixture, &[&test]), ["kept"]);
+}
+
+#[test]
 fn a_directory_that_git_does_not_ignore_is_whole_although_it_ignores_files_in_it() {
     let fixture = Fixture::of(HISTORY);
     // As `python3 -m venv` makes it, with `*.pyc` in `.gitignore`.

@@ -5,10 +5,11 @@ use crate::runner::{Runner, RunnerError, digest};
 use idd_base::Observation;
 use idd_hunt::Probe;
 use idd_world::place::surroundings::Surroundings;
+use idd_world::process::executions::PathUse;
 use idd_world::repo::{HeldFiles, locate};
 use idd_world::run::sandbox::Commands;
 use idd_world::{compiler, files};
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -44,18 +45,18 @@ impl Runner<'_> {
         self.all_observations().executions().iter().for_each(|executions| executions.record_uses());
     }
 
-    /// The paths in checkouts that commands have used since [`record_uses`](Self::record_uses) before they made or changed
-    /// them, relative to the top; none if some may be missing. They need not exist.
-    pub fn take_uses(&self) -> BTreeSet<PathBuf> {
-        let Some(executions) = self.all_observations().executions() else { return BTreeSet::new() };
+    /// The paths in checkouts that commands have used since [`record_uses`](Self::record_uses), relative to the top; none if
+    /// some may be missing. They need not exist.
+    pub fn take_uses(&self) -> BTreeMap<PathBuf, PathUse> {
+        let Some(executions) = self.all_observations().executions() else { return BTreeMap::new() };
         let uses = executions.take_uses();
         if executions.has_gaps() {
-            return BTreeSet::new();
+            return BTreeMap::new();
         }
         let tops = self.location.top.iter().flat_map(|top| [Some(top.clone()), files::real(top)]).flatten();
         let tops: Vec<PathBuf> = tops.chain(self.checkouts()).collect();
         let relative = |path: &PathBuf| tops.iter().find_map(|top| path.strip_prefix(top).ok()).map(Path::to_owned);
-        uses.iter().filter_map(relative).collect()
+        uses.iter().filter_map(|(path, seen)| Some((relative(path)?, *seen))).collect()
     }
 
     /// Whether a command has executed a program that builds others; `None` if no command was watched, as in a resumed hunt
@@ -96,7 +97,8 @@ impl Runner<'_> {
         let own = [Some(self.root.clone()), self.location.top.clone(), Some(self.location.common_directory.clone())];
         let own: Vec<PathBuf> =
             own.into_iter().flatten().flat_map(|path| [files::real(&path), Some(path)]).flatten().collect();
-        uses.into_iter().filter(|path| !own.iter().any(|own| path.starts_with(own)) && path.is_file()).collect()
+        let read = uses.into_iter().filter(|(_, seen)| seen.is_read()).map(|(path, _)| path);
+        read.filter(|path| !own.iter().any(|own| path.starts_with(own)) && path.is_file()).collect()
     }
 
     /// The plan with other commands.

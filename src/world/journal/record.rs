@@ -82,6 +82,12 @@ pub enum Record {
         /// The paths.
         paths: Vec<String>,
     },
+    /// The directories of the user that are copied although they are large, because commands remove them: paths relative to
+    /// the top, as hex.
+    Copied {
+        /// The paths.
+        paths: Vec<String>,
+    },
     /// The goal of this run of the program.
     Asked(HuntGoal),
     /// The remaining work, and the number of jobs.
@@ -298,6 +304,7 @@ pub(super) mod tests {
             }),
             any::<(i64, String)>().prop_map(|value| Record::Finding { value: serde_json::json!(value) }),
             proptest::collection::vec("[0-9a-f]{0,8}", 0..3).prop_map(|paths| Record::Environment { paths }),
+            proptest::collection::vec("[0-9a-f]{0,8}", 0..3).prop_map(|paths| Record::Copied { paths }),
             "[a-z_]{0,9}".prop_map(|status| Record::Ended { status }),
         ]
     }
@@ -336,6 +343,8 @@ pub(super) mod tests {
         insta::assert_snapshot!(serde_json::to_string(&Record::Asked(asked)).unwrap(), @r#"{"asked":{"until":"fix","reduction":"unlimited"}}"#);
         let environment = Record::Environment { paths: vec!["6162".to_owned()] };
         insta::assert_snapshot!(serde_json::to_string(&environment).unwrap(), @r#"{"environment":{"paths":["6162"]}}"#);
+        let copied = Record::Copied { paths: vec!["6162".to_owned()] };
+        insta::assert_snapshot!(serde_json::to_string(&copied).unwrap(), @r#"{"copied":{"paths":["6162"]}}"#);
         let ahead = Record::Ahead(RemainingWork::Reducing { n_units: 3 }, 2);
         insta::assert_snapshot!(serde_json::to_string(&ahead).unwrap(), @r#"{"ahead":[{"reducing":{"n_units":3}},2]}"#);
         let spent = Record::Spent { search: None, reduction: Duration::from_secs(2) };

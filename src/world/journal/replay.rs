@@ -38,6 +38,8 @@ pub struct Replay {
     pub toolset: Option<String>,
     /// See [`Record::Environment`]; `None` if it is not known.
     pub environment: Option<Vec<String>>,
+    /// See [`Record::Copied`].
+    pub copied: Vec<String>,
     /// The counters, see [`Record::Ran`].
     pub counts: BTreeMap<String, u64>,
     /// The time of the hunt until the end of its last probe.
@@ -116,6 +118,7 @@ impl Replay {
             Record::Voided => self.void_incremental(),
             Record::VoidedAll => self.void_all(),
             Record::Environment { paths } => self.environment = Some(paths),
+            Record::Copied { paths } => self.copied = paths,
             Record::Finding { value } => self.finding = Some(value).filter(|value| !value.is_null()),
             // What it led to is withdrawn with it.
             Record::Withdrawn => self.finding = None,

@@ -7,6 +7,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::{fs, io};
 
+use sha2::{Digest as _, Sha256};
+
 use crate::place::ProbePlace;
 use crate::repo::unchanged::FileTimes;
 use crate::system::view::{Mount, MountView};
@@ -73,7 +75,8 @@ impl Surroundings {
         self.shown.iter().filter(|shown| !self.is_mounted(shown)).try_for_each(|shown| shown.copy(tree))
     }
 
-    fn is_mounted(&self, shown: &ShownPath) -> bool {
+    /// Whether commands see it through a mount, so that they cannot remove or rename it.
+    pub fn is_mounted(&self, shown: &ShownPath) -> bool {
         let has_overlays = self.place.as_ref().is_some_and(|place| place.has_overlays);
         has_overlays && shown.is_large && shown.source.is_dir()
     }
@@ -85,6 +88,13 @@ impl Surroundings {
 }
 
 impl ShownPath {
+    /// The same as a copy, which commands can remove. What they show with it is told apart from what they show with the mount.
+    #[must_use]
+    pub fn copied(&self) -> Self {
+        let digest = Sha256::new().chain_update(self.digest).chain_update("copied").finalize().into();
+        Self { is_large: false, digest, ..self.clone() }
+    }
+
     /// Makes a mount point for it below the checkout `tree`; `None` if the tree or a build has something at this path.
     fn mount_point(&self, tree: &Path) -> io::Result<Option<PathBuf>> {
         let Some(target) = self.free_path(tree)? else { return Ok(None) };

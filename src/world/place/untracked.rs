@@ -103,6 +103,16 @@ impl UserPath {
         held.into_iter().flatten()
     }
 
+    /// The same, as a copy if it is shown beside the tested trees.
+    #[must_use]
+    pub fn copied(&self) -> Self {
+        let content = match &self.content {
+            Visibility::Beside(shown) => Visibility::Beside(shown.copied()),
+            held @ Visibility::Held(_) => held.clone(),
+        };
+        Self { content, ..self.clone() }
+    }
+
     /// What is shown beside the tested trees.
     pub fn shown(&self) -> Option<&ShownPath> {
         match &self.content {

@@ -45,8 +45,24 @@ struct SeenExecutions {
     written: Option<PathBuf>,
     /// What is told of each execution.
     told: Option<fn(&ProgramStart<'_>)>,
-    /// The first use of each path, as long as that is recorded. A look is replaced by the use that follows.
-    uses: Option<HashMap<PathBuf, FileAccess>>,
+    /// The uses of each path, as long as that is recorded.
+    uses: Option<HashMap<PathBuf, PathUse>>,
+}
+
+/// How commands use a path.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct PathUse {
+    /// The first use. A look is replaced by the use that follows.
+    first: FileAccess,
+    /// Whether a command removes, renames or cuts it.
+    pub is_changed: bool,
+}
+
+impl PathUse {
+    /// Whether a command looks at it or reads it before one makes or changes it.
+    pub fn is_read(self) -> bool {
+        matches!(self.first, FileAccess::Look | FileAccess::Read)
+    }
 }
 
 impl SeenExecutions {
@@ -84,23 +100,25 @@ impl ExecutedPrograms {
         self.lock().told = told;
     }
 
-    /// Records from now on which paths commands use before they make or change them.
+    /// Records from now on which paths commands use.
     pub fn record_uses(&self) {
         self.lock().uses = Some(HashMap::new());
     }
 
-    /// The paths that were used so since [`record_uses`](Self::record_uses), as written and with links resolved: absolute
+    /// The paths that were used since [`record_uses`](Self::record_uses), as written and with links resolved: absolute
     /// ones, without `.` and `..`. They need not exist. Nothing is recorded from now on.
-    pub fn take_uses(&self) -> Vec<PathBuf> {
-        let uses = self.lock().uses.take().unwrap_or_default();
-        let is_read = |access| matches!(access, FileAccess::Look | FileAccess::Read);
-        uses.into_iter().filter(|(_, access)| is_read(*access)).map(|(path, _)| path).collect()
+    pub fn take_uses(&self) -> HashMap<PathBuf, PathUse> {
+        self.lock().uses.take().unwrap_or_default()
     }
 
     /// Records the use of a path, as written and with links resolved.
     fn record_use(&self, path: &Path, access: FileAccess) {
-        let is_new =
-            |known: Option<&FileAccess>| known.is_none_or(|known| *known == FileAccess::Look && access != *known);
+        let is_changed = access == FileAccess::Change;
+        let is_new = |known: Option<&PathUse>| {
+            known.is_none_or(|known| {
+                known.first == FileAccess::Look && access != known.first || is_changed && !known.is_changed
+            })
+        };
         let written = without_dots(path);
         if !self.lock().uses.as_ref().is_some_and(|uses| is_new(uses.get(&written))) {
             return;
@@ -108,9 +126,12 @@ impl ExecutedPrograms {
         let resolved = fs::canonicalize(path).ok();
         let mut seen = self.lock();
         for path in [Some(written), resolved].into_iter().flatten() {
-            if let Some(uses) = seen.uses.as_mut().filter(|uses| is_new(uses.get(&path))) {
-                uses.insert(path, access);
+            let Some(uses) = &mut seen.uses else { continue };
+            let known = uses.entry(path).or_insert(PathUse { first: access, is_changed });
+            if known.first == FileAccess::Look {
+                known.first = access;
             }
+            known.is_changed |= is_changed;
         }
     }
 
