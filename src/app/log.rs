@@ -3,6 +3,7 @@
 use crate::args::options::LogFormat;
 use crate::console::{CommandAnswer, Console};
 use idd_base::{CommitId, Observation, Revision, count};
+use idd_hunt::Phase;
 use idd_report::escape::safe;
 use idd_report::text::duration;
 use idd_report::{Terminal, Untrusted};
@@ -10,7 +11,7 @@ use idd_session::kept::KeptHunt;
 use idd_session::story::ending;
 use idd_session::{Failure, saved};
 use idd_world::cache::{Key, Observations};
-use idd_world::journal::{AnswerRecord, Record};
+use idd_world::journal::{AboutRecord, AnswerRecord, Record};
 use idd_world::repo::{Location, RepoError, Repository, graph, private};
 use std::collections::HashMap;
 use std::fmt::Write as _;
@@ -78,7 +79,11 @@ pub fn probes(kept: &KeptHunt, location: &Location) -> Result<CommandAnswer, Fai
     let mut ran: Vec<(u64, String, Duration)> = Vec::new();
     let mut answers: HashMap<u64, AnswerRecord> = HashMap::new();
     let mut counts: HashMap<u64, String> = HashMap::new();
+    let mut abouts: HashMap<u64, AboutRecord> = HashMap::new();
     saved::each_record(location, &kept.id, &mut |record| match record {
+        Record::Intent { sequence, about: Some(about), .. } => {
+            abouts.insert(sequence, about);
+        }
         Record::Observed { sequence, observation, .. } => {
             ran.push((sequence, ending(&observation), observation.duration));
         }
@@ -92,7 +97,8 @@ pub fn probes(kept: &KeptHunt, location: &Location) -> Result<CommandAnswer, Fai
     let mut text = String::new();
     for (sequence, ending, took) in ran {
         let answer = answers.get(&sequence);
-        let revision = answer.map_or_else(|| "-".to_owned(), |answer| answer.revision.short());
+        let revision = answer.map(|answer| answer.revision).or(abouts.get(&sequence).map(|about| about.revision));
+        let revision = revision.map_or_else(|| "-".to_owned(), |revision| revision.short());
         let outcome = answer.map_or("-", |answer| sought.word(&answer.outcome));
         let phase = answer.map(|answer| &answer.phase).or(counts.get(&sequence)).map_or("-", String::as_str);
         let (outcome, phase) = (safe(outcome), safe(phase));
@@ -109,10 +115,13 @@ pub fn output(name: &str, kept: &KeptHunt, location: &Location, console: Console
     let user = private::open(&location.git_directory)?;
     let sought = saved::plan(&kept.replay).map(|plan| plan.order.history.find).unwrap_or_default();
     let mut answers = Vec::new();
-    saved::each_record(location, &kept.id, &mut |record| {
-        if let Record::Answer(answer) = record {
-            answers.push(answer);
+    let mut abouts: HashMap<u64, AboutRecord> = HashMap::new();
+    saved::each_record(location, &kept.id, &mut |record| match record {
+        Record::Answer(answer) => answers.push(answer),
+        Record::Intent { sequence, about: Some(about), .. } => {
+            abouts.insert(sequence, about);
         }
+        _ => {}
     })?;
     let number = name.parse::<u64>().ok();
     let numbered =
@@ -141,7 +150,14 @@ pub fn output(name: &str, kept: &KeptHunt, location: &Location, console: Console
                 writeln!(text, "probe {sequence} ({}): {}", safe(&answer.phase), safe(sought.word(&answer.outcome)));
         }
         (Some(sequence), None) => {
-            let _ = writeln!(text, "probe {sequence}: its answer was not used");
+            let about = abouts.get(&sequence);
+            let phase = about.map_or_else(String::new, |about| format!(" ({})", safe(&about.phase)));
+            let is_of_search = about.is_none_or(|about| about.phase != Phase::Reproduce.word());
+            let of_search = if is_of_search { ": the search did not need its answer" } else { "" };
+            let _ = writeln!(text, "probe {sequence}{phase}{of_search}");
+            if let Some(about) = about {
+                let _ = writeln!(text, "revision {}", named(&user, about.revision));
+            }
         }
         (None, Some(answer)) => {
             let _ = writeln!(

@@ -48,6 +48,12 @@ fn log_as_bisect_is_replayed_by_git_and_names_the_same_commit() {
     let (text, _) = fixture.said(&["log"], 0);
     assert!(text.contains(&format!("first bad commit: [{first_bad}] change 4\n")), "{text}");
     assert!(text.lines().any(|line| line.starts_with("pass: [")), "{text}");
+    // The runs that reproduce the failure are no answers of the search.
+    let head = String::from_utf8(fixture.git(&["rev-parse", "HEAD"])).unwrap();
+    let (all, _) = fixture.said(&["log", "-v"], 0);
+    assert!(all.starts_with(&format!("     0  reproduce  {}  -  ", &head[..12])), "{all}");
+    let (first, _) = fixture.said(&["log", "0"], 0);
+    assert!(first.starts_with(&format!("probe 0 (reproduce)\nrevision [{}] ", head.trim())), "{first}");
 }
 
 #[test]
