@@ -36,6 +36,44 @@ pub fn is_test_path(path: &[u8]) -> bool {
         || is_class
 }
 
+/// Whether a file says how the tests or the build are run, by its name.
+pub fn is_setup_path(path: &[u8]) -> bool {
+    const FILES: [&str; 27] = [
+        "build.gradle",
+        "build.gradle.kts",
+        "build.xml",
+        "cargo.toml",
+        "cmakelists.txt",
+        "cmakepresets.json",
+        "conftest.py",
+        "deno.json",
+        "gemfile",
+        "gnumakefile",
+        "go.mod",
+        "justfile",
+        "makefile",
+        "meson.build",
+        "noxfile.py",
+        "package.json",
+        "phpunit.xml",
+        "pom.xml",
+        "pyproject.toml",
+        "rakefile",
+        "settings.gradle",
+        "settings.gradle.kts",
+        "setup.cfg",
+        "setup.py",
+        "taskfile.yml",
+        "tox.ini",
+        "tsconfig.json",
+    ];
+    let path = String::from_utf8_lossy(path).to_lowercase();
+    let name = path.rsplit('/').next().unwrap_or_default();
+    // `jest.config.js`, `karma.conf.js`, `.mocharc.yml`.
+    let of_runner = |mark: &str| name.split_once(mark).is_some_and(|(runner, _)| !runner.is_empty());
+    FILES.contains(&name) || [".config.", ".conf.", "rc."].into_iter().any(of_runner)
+}
+
 /// Whether a file is named like the class of a test in a language of the JVM: `ParserTest.java`, `TestParser.java`.
 fn is_test_class(name: &str) -> bool {
     let Some((stem, "java" | "kt" | "scala" | "groovy")) = name.split_once('.') else { return false };
@@ -71,5 +109,23 @@ mod tests {
         check("src/latest.c", false);
         check("src/contest.c", false);
         check("attest/main.c", false);
+    }
+
+    #[test]
+    fn a_path_is_of_the_setup_by_its_name() {
+        for (path, expected) in [
+            ("Makefile", true),
+            ("sub/CMakeLists.txt", true),
+            ("tests/conftest.py", true),
+            ("jest.config.js", true),
+            ("web/karma.conf.js", true),
+            (".mocharc.yml", true),
+            ("src/config.js", false),
+            ("src/app.conf", false),
+            ("src/make.c", false),
+            ("package-lock.json", false),
+        ] {
+            assert_eq!(is_setup_path(path.as_bytes()), expected, "{path}");
+        }
     }
 }

@@ -8,7 +8,7 @@ use crate::{Context, Failure, Talk};
 use idd_base::{CommitId, TreeId};
 use idd_change::EntryMode;
 use idd_change::trees::Trees as _;
-use idd_hunt::test_paths::is_test_path;
+use idd_hunt::test_paths::{is_setup_path, is_test_path};
 use idd_report::{Terminal, Untrusted};
 use idd_world::files::{self, OnDisk};
 use idd_world::place::untracked::{UserPath, is_large, untracked};
@@ -116,7 +116,7 @@ pub fn missing(
 }
 
 /// The tracked files with uncommitted changes that belong to the test, and are not held: those that the command names,
-/// those that are named like tests, and new ones. In each checkout, the test is the one that the user has.
+/// those that are named like tests or like the setup of tests and builds, and new ones. In each checkout, the test is the one that the user has.
 ///
 /// - `known`: further paths; the hunt needed them before it was stopped, and the user has committed them meanwhile.
 pub fn edited(
@@ -132,7 +132,7 @@ pub fn edited(
     let is_file = |path: &[u8]| top.join(OsStr::from_bytes(path)).symlink_metadata().is_ok_and(|file| !file.is_dir());
     let is_of_test = |path: &Vec<u8>| {
         let is_named = || named.iter().any(|(_, of_command)| of_command == path);
-        is_file(path) && (is_test_path(path) || is_named() || !graph::has_path(user, bad, path))
+        is_file(path) && (is_test_path(path) || is_setup_path(path) || is_named() || !graph::has_path(user, bad, path))
     };
     let changed: BTreeSet<Vec<u8>> = uncommitted::changed(location).into_iter().filter(is_of_test).collect();
     let known = known.iter().cloned();

@@ -458,6 +458,23 @@ fn a_test_that_was_edited_is_tested_in_each_revision_if_the_failure_needs_it() {
 }
 
 #[test]
+fn an_edit_that_git_was_told_not_to_see_is_tested() {
+    for flag in ["--skip-worktree", "--assume-unchanged"] {
+        let fixture = Fixture::of(EDITED);
+        fixture.sh(&format!("git update-index {flag} tests/cases"));
+        fixture.sh("echo '[ $(cat value) = 1 ] || { echo \"value is $(cat value)\"; exit 1; }' >> tests/cases");
+        assert_eq!(check_found(&fixture, &["sh -e tests/cases"]), ["tests/cases"], "{flag}");
+    }
+}
+
+#[test]
+fn a_target_that_was_added_to_the_build_is_tested_in_each_revision() {
+    let fixture = Fixture::of(&format!("printf 'all:\\n' > Makefile; {EDITED}"));
+    fixture.sh("printf 'check:\\n\\t@grep -qx 1 value || { echo wrong; exit 1; }\\n' >> Makefile");
+    assert_eq!(check_found(&fixture, &["make", "check"]), ["Makefile"]);
+}
+
+#[test]
 fn what_the_user_has_replaces_a_file_where_it_needs_a_directory() {
     // `checks` was a file in old revisions, and was a directory before.
     let fixture = Fixture::of(
@@ -509,6 +526,8 @@ fn a_line_that_is_none_for_sh_is_refused_before_any_search() {
         assert!(said.contains(expected) && !said.contains("Reproduced"), "{args:?}: {said}");
     };
     check(&["source env/act && grep -qx 1 value"], 1, "`git idd -- bash -c 'source env/act && grep -qx 1 value'`");
+    fixture.sh("mkdir kept; echo 'export READY=1' > kept/act");
+    check(&["source kept/act && grep -qx 1 value"], 1, "`git idd -- bash -c 'source kept/act && grep -qx 1 value'`");
     check(&["grep -qx 1 value |& cat"], 1, "`git idd -- bash -c 'grep -qx 1 value |& cat'`");
     check(&["mytest"], 1, "functions and aliases of your shell do not exist for the test");
     check(&["--", "cd", ".", "&&", "sh", "t"], 129, "quote the whole line: `git idd 'cd . && sh t'`");

@@ -20,6 +20,9 @@ use std::sync::LazyLock;
 /// it names; `None` if that shows no cause.
 pub fn hint(plan: &Plan, location: &Location, repository: &Repository) -> Option<String> {
     let top = location.top.as_ref()?;
+    if hold::program_word(&plan.order.command).is_some_and(|program| program == SOURCE) {
+        return of_shell(&plan.order.command, SOURCE);
+    }
     let Some(script) = hold::script(&plan.order.command) else {
         let program = hold::program_word(&plan.order.command)?;
         let path = hold::inside(&program, location).filter(|path| !path.is_empty())?;
@@ -74,13 +77,16 @@ pub fn hint(plan: &Plan, location: &Location, repository: &Repository) -> Option
 /// The hint for a line that another shell understands.
 fn of_shell(command: &TestCommand, program: &str) -> Option<String> {
     match command {
-        TestCommand::Shell(line) if program == "source" || SYNTAX.is_match(&line.to_string_lossy()) => {
+        TestCommand::Shell(line) if program == SOURCE || SYNTAX.is_match(&line.to_string_lossy()) => {
             let line = shell::quoted_text(line.as_bytes());
             Some(format!("`/bin/sh` runs the line, but only bash understands it: `git idd -- bash -c {line}`"))
         }
         _ => None,
     }
 }
+
+/// What bash calls `.`.
+const SOURCE: &str = "source";
 
 /// What bash reads, and `/bin/sh` does not.
 static SYNTAX: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"\|&|\[\[|<\(|>\(|<<<").expect("a valid pattern"));
