@@ -85,6 +85,37 @@ fn explain_names_parts_of_the_heap_as_their_statement_sees_them_and_tells_what_p
     assert!(variables.clone().count() > 0 && variables.clone().all(|name| name != "it->next->next->next->next"));
 }
 
+/// The added line keeps a pointer to a block whose place another block takes later.
+#[test]
+fn explain_does_not_tell_what_was_written_later_behind_a_pointer() {
+    let program = |line: &str| {
+        format!(
+            "#include <stdio.h>
+#include <stdlib.h>
+
+struct item {{ struct item *last; int key; }};
+
+int main(void)
+{{
+    struct item *head = malloc(sizeof *head), *old = malloc(sizeof *old), *one;
+    head->last = NULL;
+    old->last = NULL;
+    old->key = 3;
+{line}    free(old);
+    one = malloc(sizeof *one);
+    one->last = NULL;
+    one->key = 4;
+    printf(\"%d\\n\", head->last == one);
+    return head->last == one;
+}}
+"
+        )
+    };
+    let said = said(&program(""), &program("    head->last = old;\n"), "./a");
+    assert!(said.contains("head->last is given -> a block that was freed since"), "{said}");
+    assert!(!said.contains("is given -> struct item {last = NULL, key = 4}"), "{said}");
+}
+
 #[test]
 fn explain_writes_text_and_places_of_variables_and_the_parts_of_a_for() {
     let good = "#include <stdio.h>

@@ -2,9 +2,13 @@
 //!
 //! Text stands between quotes, a place in a variable is `&tree[3]`, a block of the heap is what it holds: `-> struct node {key = 3, next = ...}`. Only where nothing is known
 //! of what lies there it is a number.
+//!
+//! A value is told as of the step that wrote it, although both runs are at a later point. So what was written since behind a
+//! pointer is not shown.
 
 use crate::native::align::objects::RunSide;
 use crate::native::naming;
+use idd_trace::Step;
 use idd_trace::instrument::{Compound, Debug, MetadataId, SourceType};
 use idd_trace::native::heap::HeapBlock;
 use idd_trace::native::{ValueContent, VariablePart, value};
@@ -21,6 +25,8 @@ struct ShownBytes<'v> {
     debug: Debug<'v>,
     address: u64,
     given: Option<Vec<u8>>,
+    /// The step as of which it is shown; `None` for the present one.
+    step: Option<Step>,
     /// Whether it lies behind a pointer that is shown: what its own pointers lead to is left out.
     is_behind: bool,
 }
@@ -37,7 +43,9 @@ impl ValueContent for ShownBytes<'_> {
     }
 
     fn pointer(&self, pointer: u64, to: Option<(MetadataId, SourceType)>) -> String {
-        if let Some(text) = self.side.view().text(pointer, to.as_ref()) {
+        if let Some(text) = self.side.view().text(pointer, to.as_ref())
+            && self.is_older(pointer, text.len() as u64)
+        {
             return text;
         }
         if let Some(function) = self.side.machine.globals.functions().get(&pointer) {
@@ -48,6 +56,8 @@ impl ValueContent for ShownBytes<'_> {
             let freed = if block.freed.is_some() { "freed " } else { "" };
             return if self.is_behind {
                 "...".to_owned()
+            } else if self.step.is_some_and(|step| block.made > step) {
+                "-> a block that was freed since".to_owned()
             } else {
                 format!("-> {freed}{}", self.behind(pointer, block, to))
             };
@@ -65,6 +75,14 @@ impl ValueContent for ShownBytes<'_> {
 }
 
 impl ShownBytes<'_> {
+    /// Whether nothing was written to these bytes since the step as of which they are shown.
+    fn is_older(&self, address: u64, length: u64) -> bool {
+        let Some(step) = self.step else { return true };
+        let mut is_older = true;
+        self.side.machine.memory.writers(address, length, |writer| is_older &= writer <= step);
+        is_older
+    }
+
     /// What a block of the heap holds where a pointer to it leads.
     fn behind(&self, pointer: u64, block: HeapBlock, to: Option<(MetadataId, SourceType)>) -> String {
         let all = || format!("a block of {} bytes", block.size);
@@ -98,6 +116,10 @@ impl ShownBytes<'_> {
                 text.push_str(" = ");
             }
             let at = ShownBytes { address: self.address + member.offset_bits / 8, given: None, ..*self };
+            if !self.is_older(at.address, member.bits.div_ceil(8)) {
+                text.push_str("...");
+                continue;
+            }
             text.push_str(&match member.ty {
                 Some(_) if member.is_bit_field => {
                     let field = (i64::try_from(member.offset_bits % 8).unwrap_or(0), member.clone());
@@ -112,17 +134,17 @@ impl ShownBytes<'_> {
     }
 }
 
-/// A value of a type, wherever it is.
-pub fn typed(side: RunSide<'_>, address: u64, debug: Debug<'_>, ty: MetadataId) -> String {
+/// A value of a type, wherever it is, as of the step that wrote it.
+pub fn typed(side: RunSide<'_>, address: u64, debug: Debug<'_>, ty: MetadataId, writer: Step) -> String {
     let length = value::size_of(debug, ty, 0).filter(|length| *length <= 8);
     let given = length.and_then(|length| side.machine.cell(address, length)).map(|held| held.bytes);
-    value::show(debug, ty, &ShownBytes { side, debug, address, given, is_behind: false })
+    value::show(debug, ty, &ShownBytes { side, debug, address, given, step: Some(writer), is_behind: false })
 }
 
 /// A number of a type, as a call returns it.
 pub fn given(side: RunSide<'_>, number: u64, debug: Debug<'_>, ty: MetadataId) -> String {
     let given = Some(number.to_le_bytes().to_vec());
-    value::show(debug, ty, &ShownBytes { side, debug, address: 0, given, is_behind: false })
+    value::show(debug, ty, &ShownBytes { side, debug, address: 0, given, step: None, is_behind: false })
 }
 
 /// A value of which only the size is known.

@@ -20,6 +20,7 @@ use crate::native::value_texts;
 use idd_trace::instrument::module::Module;
 use idd_trace::instrument::types::Type;
 use idd_trace::instrument::{Debug, MetadataId, SourceType};
+use idd_trace::native::cell::HeldCell;
 use idd_trace::native::heap::HeapBlock;
 use idd_trace::native::{NativeFrame, VariablePlace, value};
 use idd_trace::{Place, Step};
@@ -665,8 +666,8 @@ impl<'s> StateWalk<'s> {
             return None;
         }
         let shown = (
-            shown(ours, leaf.addresses.0, leaf.types.map(|types| types.0), (&held.bytes, leaf.is_float)),
-            shown(theirs, leaf.addresses.1, leaf.types.map(|types| types.1), (&other.bytes, leaf.is_float)),
+            shown(ours, leaf.addresses.0, leaf.types.map(|types| types.0), (&held, leaf.is_float)),
+            shown(theirs, leaf.addresses.1, leaf.types.map(|types| types.1), (&other, leaf.is_float)),
         );
         let made = |side: RunSide<'_>, bytes: &[u8]| side.machine.heap.find(number(bytes)).map(|block| block.made);
         let is_alike = leaf.is_pointer && !is_same && shown.0 == shown.1;
@@ -697,10 +698,11 @@ fn shown(
     side: RunSide<'_>,
     address: u64,
     ty: Option<(Debug<'_>, MetadataId)>,
-    (bytes, is_float): (&[u8], bool),
+    (held, is_float): (&HeldCell, bool),
 ) -> String {
+    let bytes = &held.bytes[..];
     match (ty, bytes.first_chunk::<8>(), bytes.first_chunk::<4>()) {
-        (Some((debug, ty)), ..) => value_texts::typed(side, address, debug, ty),
+        (Some((debug, ty)), ..) => value_texts::typed(side, address, debug, ty, held.writer),
         (None, Some(bytes), _) if is_float => f64::from_le_bytes(*bytes).to_string(),
         (None, None, Some(bytes)) if is_float => f32::from_le_bytes(*bytes).to_string(),
         _ => value_texts::raw(side, bytes),
