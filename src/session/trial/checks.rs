@@ -280,11 +280,18 @@ impl FixChecks<'_, '_> {
         let Some(word) = test.name.split(|letter| !is_word(letter)).rfind(|word| !word.is_empty()) else {
             return Ok(None);
         };
+        // Some runners name a test by a sentence, and its last word can be anywhere.
+        let sentence = test.name.rsplit(['›', '>', '/', ':', '#', '(']).next().unwrap_or_default().trim();
         let head = graph::tree_of(self.scene.store.repository(), self.hunt.plan.bad)?;
         let is_there = |path: &&Vec<u8>| {
             let file = self.scene.store.file(head, path).ok().flatten();
             let content = file.map(|(_, content)| content).unwrap_or_default();
-            String::from_utf8_lossy(&content).split(|letter| !is_word(letter)).any(|other| other == word)
+            let content = String::from_utf8_lossy(&content);
+            if sentence.contains(' ') {
+                content.contains(sentence)
+            } else {
+                content.split(|letter| !is_word(letter)).any(|other| other == word)
+            }
         };
         let paths = self.changed(&|path| !is_test_path(path))?;
         let paths: Vec<&Vec<u8>> = paths.iter().filter(is_there).collect();
@@ -398,8 +405,7 @@ impl FixChecks<'_, '_> {
     /// - `is_run`: whether the suite, which can have them, was run.
     fn own_tests(&mut self, is_run: bool) -> Result<FixCheck, Failure> {
         let judged = |result, why: String| FixCheck::new(CheckName::OwnTests, result, why);
-        let mut kept: Vec<Vec<u8>> = Vec::new();
-        let mut lost: Vec<Vec<u8>> = Vec::new();
+        let [mut kept, mut lost] = [const { BTreeSet::<Vec<u8>>::new() }; 2];
         let mut is_revert = false;
         for commit in self.culprits() {
             let Some(ends) = self.ends_of(commit)? else { continue };
@@ -408,9 +414,10 @@ impl FixChecks<'_, '_> {
             is_revert |= reverted == Merged::Clean(self.scene.patched, Rung::Merge);
             for test in own_tests(store, &|path| self.is_cause(path), ends, self.scene.head)? {
                 let group = if self.n_lost(&test)? > 0 { &mut lost } else { &mut kept };
-                group.push(test.path);
+                group.insert(test.path);
             }
         }
+        let [kept, lost] = [kept, lost].map(Vec::from_iter);
         let run = if is_run { "the suite ran with the fix" } else { "not run" };
         Ok(match (&lost[..], &kept[..]) {
             ([], []) => judged(CheckResult::Holds, "it brought none that still exist".to_owned()),
