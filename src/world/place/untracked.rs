@@ -44,6 +44,9 @@ const COMPILED: [&[u8; 4]; 5] = [b"\x7fELF", b"\xcf\xfa\xed\xfe", b"!<ar", b"\xc
 /// Names of directories that are caches, and are left out.
 const CACHES: [&str; 6] = ["__pycache__", ".pytest_cache", ".mypy_cache", ".ruff_cache", ".gradle", ".ccls-cache"];
 
+/// Further ones that tools keep among installed packages.
+const INNER_CACHES: [&str; 3] = [".cache", ".vite", ".vite-temp"];
+
 /// A path of the user's working tree that no commit has as it is there.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UserPath {
@@ -292,12 +295,16 @@ fn size(path: &Path) -> Option<u64> {
     is_seen.then_some(n_bytes)
 }
 
-/// The digest of names, modes, sizes and times.
-fn digest(path: &Path) -> [u8; 32] {
+/// The digest of names, modes, sizes and times, without caches: each run of a tool by hand changes them.
+fn digest(top: &Path) -> [u8; 32] {
+    let is_cache = |name: &OsStr| CACHES.iter().chain(&INNER_CACHES).any(|cache| name == *cache);
     let mut digest = Sha256::new();
     let mut n_entries = 0;
-    walk(path, &mut |path, metadata| {
+    walk(top, &mut |path, metadata| {
         n_entries += 1;
+        if path.strip_prefix(top).is_ok_and(|below| below.iter().any(is_cache)) {
+            return n_entries < MAX_DIGESTED;
+        }
         digest.update(path.as_os_str().as_bytes());
         // The time of a directory changes with each file that is made and removed there.
         let time = if metadata.is_dir() { [0; 2] } else { [metadata.mtime(), metadata.mtime_nsec()] };
@@ -324,4 +331,28 @@ fn walk(path: &Path, visit: &mut dyn FnMut(&Path, &fs::Metadata) -> bool) -> boo
     let mut entries: Vec<DirEntry> = entries.into_iter().flatten().flatten().collect();
     entries.sort_by_key(DirEntry::file_name);
     entries.iter().all(|entry| walk(&entry.path(), visit))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_digest_of_a_directory_is_that_of_its_files_without_caches() {
+        // A cache above the directory is none of its own.
+        let place = tempfile::tempdir().unwrap();
+        let top = place.path().join(".cache/packages");
+        let write = |path: &str, text: &str| {
+            let path = top.join(path);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, text).unwrap();
+        };
+        write("a/main.py", "1");
+        let before = digest(&top);
+        write("a/__pycache__/main.pyc", "compiled");
+        write(".vite/vitest/results.json", "{}");
+        assert_eq!(digest(&top), before);
+        write("a/main.py", "11");
+        assert_ne!(digest(&top), before);
+    }
 }
