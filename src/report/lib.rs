@@ -192,7 +192,9 @@ impl Report {
     pub fn sound_revert(&self) -> Option<&ReportedFix> {
         self.revert().filter(|revert| {
             let is_sound = revert.suite != Suite::Worse && revert.complaints.is_empty();
-            is_sound && revert.complete && revert.tested == Outcome::Pass
+            // What newer commits rewrote can need what it takes back.
+            let is_safe = !revert.is_partial() || revert.suite == Suite::Same;
+            is_sound && is_safe && revert.complete && revert.tested == Outcome::Pass
         })
     }
 
@@ -533,6 +535,16 @@ impl ReportedFix {
     /// Whether it takes back whole commits. A revert is no fix: it takes back what they were for.
     pub fn is_revert(&self) -> bool {
         self.scope >= ReportedScope::Code
+    }
+
+    /// Whether it is a revert without what newer commits rewrote.
+    pub fn is_partial(&self) -> bool {
+        self.reverts.is_some() && self.rung != PortRung::Merge && self.lines > 0
+    }
+
+    /// What it reverses, in words.
+    pub fn part(&self) -> &'static str {
+        if self.is_partial() { "the commit, but for what newer commits rewrote" } else { self.scope.words() }
     }
 }
 

@@ -288,7 +288,7 @@ impl<'r> TextPage<'r> {
             PortRung::Renamed => "It was carried there by syntax and with new names, since a merge conflicts.\n",
             PortRung::Reduced => "Where it could not be carried further, a new reduction found it.\n",
         };
-        let (lines, scope) = (count(fix.lines, "line"), fix.scope.words());
+        let (lines, scope) = (count(fix.lines, "line"), fix.part());
         self.heading(&format!("Fix for {place} ({lines}: {scope}; tested: {})", fix.tested));
         self.patch(&fix.patch, &[]);
         self.row(format!("\n{suite}\n{rung}{apply}"));
@@ -482,8 +482,7 @@ fn tried(fix: &ReportedFix) -> String {
     let stopped = fix.stopped_by.as_ref().map(|commit| {
         format!(", it does not apply since {} {}", commit.commit.short(), Terminal.line(&commit.subject))
     });
-    let is_partial = fix.reverts.is_some() && fix.rung != PortRung::Merge && fix.lines > 0;
-    let partial = if is_partial { ", in part: newer commits rewrote the rest" } else { "" };
+    let partial = if fix.is_partial() { ", in part: newer commits rewrote the rest" } else { "" };
     let tests = changed_tests(fix).map(|tests| format!(", {tests}")).unwrap_or_default();
     let (lines, tested, stopped) = (count(fix.lines, "line"), fix.tested, stopped.unwrap_or_default());
     format!("{lines}, {tested}{at}{suite}{complaints}{partial}{tests}{stopped}")

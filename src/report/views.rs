@@ -68,17 +68,21 @@ pub fn views(report: &Report) -> Vec<ChangeView<'_>> {
     let words = report.find.words();
     let [breaks, mends] = words.by_change;
     let at = |end: usize| ends.map_or_else(|| "the other side".to_owned(), |ends| named(ends[end], report));
-    let noun = |change: &ReducedChange| if change.lines == 0 { "this change" } else { "these lines" };
+    // Nobody adds a deletion.
+    let has_added = |change: &ReducedChange| Patch::read(&change.patch).edits().any(|line| line.sign == Sign::Added);
+    let noun = |change: &ReducedChange| if has_added(change) { "these lines" } else { "this change" };
     let added = |change| format!("dding {} to {} {breaks}", noun(change), at(0));
     let taken = |what| format!("aking {what} back at {} {mends}", at(1));
     let [_, fails, _, passes] = words.claims;
     if let (Some(change), Some(other)) = (sufficient, necessary)
         && (!change.marked.is_empty() || has_no_lines(change) && change.files == other.files)
     {
-        let what = match change.lines {
-            0 => "it",
-            _ if is_marked_in_part(change) => "the marked ones",
-            _ => "them",
+        let what = if is_marked_in_part(change) {
+            "the marked ones"
+        } else if has_added(change) {
+            "them"
+        } else {
+            "it"
         };
         let claim = format!("A{}; t{}", added(change), taken(what));
         return vec![view(report, words.changes[0], change, &claim, &[fails, passes])];

@@ -333,7 +333,7 @@ fn change(page: &HtmlPage<'_>, culprit: &Patch, out: &mut Markup) {
 fn fix(fix: &ReportedFix, out: &mut Markup) {
     let command = if fix.is_revert() { "git idd apply --revert" } else { "git idd apply" };
     let place = if fix.complete { "HEAD".to_owned() } else { fix.commit.short() };
-    let (lines, scope) = (count(fix.lines, "line"), fix.scope.words());
+    let (lines, scope) = (count(fix.lines, "line"), fix.part());
     let means = match fix.rung {
         PortRung::Merge => "by a merge",
         PortRung::Lines => "by a merge line by line",

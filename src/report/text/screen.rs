@@ -326,7 +326,7 @@ impl TextScreen<'_> {
 fn result(fix: &ReportedFix) -> String {
     let size = match fix.lines {
         0 => text::whole_files(&fix.patch),
-        n_lines => format!("{} ({})", count(n_lines, "line"), fix.scope.words()),
+        n_lines => format!("{} ({})", count(n_lines, "line"), fix.part()),
     };
     if !fix.complete {
         return format!("{size}, carried as far as {} only: {}", fix.commit.short(), fix.tested);
