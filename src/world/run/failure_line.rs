@@ -111,7 +111,8 @@ static NOISE: LazyLock<RegexSet> = LazyLock::new(|| {
         r"^=+ .*(?:failed|passed|error|FAILURES|ERRORS|short test summary|test session).* =+$|^={3,}$|^-{3,}$|^_{3,}.*_{3,}$|^#{3,}$|^(?:FAILED|OK) \((?:failures|errors|skipped)=",
         // Lua: the message precedes the traceback.
         r"^stack traceback:$|^\s*\[C\]: in \S|^\s+\S+: in (?:main chunk|(?:upvalue|local|function|method|field|global|metamethod|for iterator)\b)",
-        r"^npm (?:ERR!|error)|^Traceback \(most recent call last\)|^During handling of|^\s+at \S+\(.*\)$|^\s+at .*:\d+:\d+\)?$|^goroutine \d|^\s+\.\.\. \d+ more",
+        // All but `Missing script`.
+        r"^npm (?:ERR!|error)(?:\s*$| +(?:[^M\s]|M[^i]))|^Traceback \(most recent call last\)|^During handling of|^\s+at \S+\(.*\)$|^\s+at .*:\d+:\d+\)?$|^goroutine \d|^\s+\.\.\. \d+ more",
         r"^# (?:TOTAL|PASS|SKIP|XFAIL|FAIL|XPASS|ERROR): |^See \S*test-suite\.log|^\[\.\.\. \d+ bytes cut \.\.\.\]$|^1\.\.\d+$",
         r"^\[\s+(?:FAILED|PASSED)\s+\] \d+ tests?|^\s*\d+ FAILED TESTS?$|^collect2: error: ld returned|^\d+ errors? generated\.|^error: aborting due to|^For more information about this error|^Some errors have detailed",
     ])
@@ -138,6 +139,10 @@ mod tests {
         check(
             "  ● process.exit called with \"1\"\n\n      829 |   /**\n    > 830 |    * Error: failed\n          |    ^\n",
             "● process.exit called with \"N\"",
+        );
+        check(
+            "npm error code EX\nnpm error Missing script: \"b\"\nnpm error To see a list\n",
+            "npm error Missing script: \"b\"",
         );
         check("it went wrong here\n  12 | x = 1\n     |     ^\n", "it went wrong here");
     }
