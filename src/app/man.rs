@@ -22,7 +22,7 @@ const DESCRIPTION: [&str; 7] = [
      subdirectory of the checkout (git bisect run uses the top). Exit code 0 is a pass. Exit code 125 means that the \
      revision cannot be tested. Anything else is a failure, and so is death by a signal. The test must fail twice in \
      the same way at the bad revision; only this failure counts.",
-    "No good revision has to be known. Without --good one is searched, going back by 1, 2, 4, 8... revisions.",
+    "No good revision has to be known. Without --good one is searched, going back by 4, 16, 64... revisions.",
     "A revision that cannot be tested is repaired, not skipped. The repair is the smallest part of the difference to \
      a testable neighbour that makes the revision testable. It is also tried on other revisions that fail in the same \
      way. A verdict that needed a repair is checked before it counts.",

@@ -1,7 +1,7 @@
 //! The stages of a hunt: find the pair, reduce it, carry the fix forward, prove every claim.
 
 use crate::finding::{Conclusion, FoundChange};
-use crate::minimise::ReducedSet;
+use crate::minimise::{ReducedSet, SufficientCore};
 use crate::pair::{Aligned, TreePair};
 use crate::{Again, Event, Halt, HistoryWalk, Hunter};
 use idd_base::{CommitId, HuntStage, Outcome};
@@ -72,12 +72,13 @@ impl Hunter<'_> {
             return Err(Halt::Concluded(if is_range { Conclusion::Range } else { Conclusion::Culprit }));
         }
         self.check_ends(&pair).await?;
-        self.end_with_commit(&pair, &candidates).await?;
+        let tests = self.end_with_commit(&pair, &candidates).await?;
         let pair = self.built(pair, &candidates).await?;
         let mut reduced = self.necessary(pair.ends(), pair.newer.revision, false).await?;
         if self.order.check_vacuous && Self::is_only_tests(&reduced.change) {
-            let paths = reduced.change.units.iter().map(|unit| unit.path.clone()).collect();
-            return Err(Halt::Again(Again::Hold(paths)));
+            // All of them: a test can need a file beside it, or be found by one.
+            let reduced = || reduced.change.units.iter().map(|unit| unit.path.clone()).collect();
+            return Err(Halt::Again(Again::Hold(tests.unwrap_or_else(reduced))));
         }
         self.state.borrow_mut().finding.necessary = Some(reduced.change.clone());
         let paired = self.meet(&mut reduced, &pair).await?;
@@ -130,14 +131,14 @@ impl Hunter<'_> {
     /// other end. It replaces the first if a sufficient change grows around it. If there is none, both stay as they are.
     async fn meet(&self, necessary: &mut ReducedSet, pair: &TreePair) -> Result<FoundChange, Halt> {
         let revision = pair.newer.revision;
-        let sufficient = self.sufficient(pair.ends(), revision, Some(necessary)).await?;
+        let sufficient = self.sufficient(pair.ends(), revision, SufficientCore::Necessary(necessary)).await?;
         let mut inside = self.necessary_inside(&sufficient, necessary, pair).await?;
         let mut change = sufficient.change;
         let is_apart =
             sufficient.set.counterpart(&necessary.set, &necessary.kept).intersection(&sufficient.kept).is_empty();
         if inside.is_none() && is_apart {
             let other = self.necessary(pair.ends(), revision, true).await?;
-            let around = self.sufficient(pair.ends(), revision, Some(&other)).await?;
+            let around = self.sufficient(pair.ends(), revision, SufficientCore::Necessary(&other)).await?;
             inside = self.necessary_inside(&around, &other, pair).await?;
             if inside.is_some() {
                 change = around.change;

@@ -1,9 +1,10 @@
 //! Interaction: older commits without which the culprit does not break the test.
 
 use crate::finding::FoundChange;
+use crate::minimise::SufficientCore;
 use crate::pair::TreePair;
 use crate::{ChangeEnds, Halt, Hunter, Phase, Probe, TestedRevision};
-use idd_base::{Outcome, Sought};
+use idd_base::{CommitId, Outcome, Sought};
 use idd_change::trees::{Favor, Merged};
 use std::collections::HashMap;
 
@@ -14,24 +15,26 @@ impl Hunter<'_> {
     /// Searches older commits that the culprit needs. If its lines alone do not break an older pass, other commits take
     /// part.
     ///
-    /// Then the whole difference from that pass is reduced, and each line is labelled with its commit. No other commit
-    /// takes part if no line has the label of the culprit, or if a change of a value is looked for.
+    /// Then the newest commit is searched that is needed beside it: the difference from the commit before it is reduced, first
+    /// to the lines of both, and each line is labelled with its commit. No other commit takes part if no line has the label of
+    /// the culprit, or if a fix or a change of a value is looked for.
     pub(super) async fn interaction(
         &self,
         pair: &TreePair,
         sufficient: &FoundChange,
     ) -> Result<Option<(FoundChange, TestedRevision)>, Halt> {
-        // Any other value counts as the older behaviour, so revisions with an even older one say nothing of partners.
-        let is_value = self.order.sought == Sought::Change;
-        if is_value || pair.older.repair.is_some() || pair.newer.repair.is_some() {
+        // Any other value or failure counts as the older behaviour, so revisions with an even older one say nothing of partners.
+        let is_any_other = matches!(self.order.sought, Sought::Change | Sought::Fix);
+        if is_any_other || pair.older.repair.is_some() || pair.newer.repair.is_some() {
             return Ok(None);
         }
-        let Some(oldest) = self.pass_without_partner(pair, sufficient).await? else { return Ok(None) };
+        let Some((oldest, partner)) = self.pass_without_partner(pair, sufficient).await? else { return Ok(None) };
         let ends = ChangeEnds { older: oldest.tree, newer: pair.newer.tree };
         if self.trees.change_set(ends.older, ends.newer)?.units().len() > MAX_UNITS {
             return Ok(None);
         }
-        let change = self.sufficient(ends, pair.newer.revision, None).await?.change;
+        let core = [pair.newer.revision, partner];
+        let change = self.sufficient(ends, pair.newer.revision, SufficientCore::Commits(&core)).await?.change;
         let mut change = self.with_single_lines(change, ends, pair.newer.revision).await?;
         let candidates = self.history.between(oldest.revision, pair.newer.revision);
         self.label(&mut change, &candidates)?;
@@ -48,16 +51,16 @@ impl Hunter<'_> {
         Ok(Some((change, oldest)))
     }
 
-    /// Tests revisions 1, 2, 4, ... before the pair, and returns a pass that the sufficient change alone does not
-    /// break.
+    /// Tests revisions 1, 2, 4, ... before the pair, and then those between by halves; returns the newest pass found that
+    /// the sufficient change alone does not break, and the commit after it, on which it does.
     ///
     /// Ends where the change no longer applies, or where the result cannot be tested. Revisions before one given as
-    /// good are not tested: the user has bounded the search. Cost: at most log2(n) + 1 probes.
+    /// good are not tested: the user has bounded the search. Cost: at most 2 log2(n) + 1 probes.
     async fn pass_without_partner(
         &self,
         pair: &TreePair,
         sufficient: &FoundChange,
-    ) -> Result<Option<TestedRevision>, Halt> {
+    ) -> Result<Option<(TestedRevision, CommitId)>, Halt> {
         let mut line = self.history.first_parents(pair.older.revision);
         if let Some(bound) = line.iter().position(|id| self.order.goods.contains(id)) {
             line.truncate(bound + 1);
@@ -73,6 +76,7 @@ impl Hunter<'_> {
             let probe = Probe::of(tree, line[stop], Phase::Reduce);
             Ok::<_, Halt>(Some((probe, tree == bare)))
         };
+        let (mut breaks, mut passes) = (0, None);
         for (index, stop) in stops.iter().copied().enumerate() {
             let Some((probe, is_bare)) = with_change(stop)? else { return Ok(None) };
             // Usually no other commit takes part, so all of them are asked.
@@ -82,16 +86,27 @@ impl Hunter<'_> {
                 probes.filter(|probe| !overheard.contains_key(probe)).take(n).collect()
             };
             match self.asker.one_before(probe, guesses).await {
-                Outcome::Fail => {}
+                Outcome::Fail => breaks = stop,
                 Outcome::Unresolved(_) => return Ok(None),
                 Outcome::Pass if is_bare => return Ok(None),
                 Outcome::Pass => {
-                    let tested = self.as_tested(line[stop]).await?;
-                    let is_bare_pass = tested.outcome == Outcome::Pass && tested.repair.is_none();
-                    return Ok(is_bare_pass.then_some(tested));
+                    passes = Some(stop);
+                    break;
                 }
             }
         }
-        Ok(None)
+        let Some(mut passes) = passes else { return Ok(None) };
+        while passes - breaks > 1 {
+            let middle = breaks + (passes - breaks) / 2;
+            let Some((probe, is_bare)) = with_change(middle)? else { return Ok(None) };
+            match self.asker.one(probe).await {
+                Outcome::Fail => breaks = middle,
+                Outcome::Pass if !is_bare => passes = middle,
+                Outcome::Pass | Outcome::Unresolved(_) => return Ok(None),
+            }
+        }
+        let tested = self.as_tested(line[passes]).await?;
+        let is_bare_pass = tested.outcome == Outcome::Pass && tested.repair.is_none();
+        Ok(is_bare_pass.then_some((tested, line[breaks])))
     }
 }

@@ -4,6 +4,7 @@ use crate::finding::{ChangeEdit, FoundChange};
 use crate::minimise::{ChangeDirection, edits};
 use crate::{Halt, Hunter};
 use idd_base::CommitId;
+use idd_change::{ChangeSet, Subset};
 use std::collections::HashSet;
 
 impl Hunter<'_> {
@@ -31,6 +32,25 @@ impl Hunter<'_> {
             });
         }
         Ok(())
+    }
+
+    /// The units of a change set that one of these commits makes. Cost: no probe; one difference for each commit.
+    pub(super) fn made_by(&self, set: &ChangeSet, commits: &[CommitId]) -> Result<Subset, Halt> {
+        let mut made: HashSet<ChangeEdit> = HashSet::new();
+        for commit in commits {
+            let Some(parent) = self.history.first_parent(*commit) else { continue };
+            let of_commit = self.trees.change_set(self.view(parent)?, self.view(*commit)?)?;
+            made.extend(edits(&of_commit, &of_commit.full(), ChangeDirection::Forward));
+        }
+        let mut units = set.empty();
+        for unit in &set.full() {
+            let mut alone = set.empty();
+            alone.insert(unit);
+            if edits(set, &alone, ChangeDirection::Forward).iter().any(|edit| made.contains(edit)) {
+                units.insert(unit);
+            }
+        }
+        Ok(units)
     }
 
     /// The commits in the labels of a change, newest first, each once.

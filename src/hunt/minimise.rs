@@ -101,6 +101,15 @@ impl<'s> ReductionStart<'s> {
     }
 }
 
+/// What a sufficient change is looked for around.
+#[derive(Clone, Copy)]
+pub(super) enum SufficientCore<'r> {
+    /// The necessary change of the same ends.
+    Necessary(&'r ReducedSet),
+    /// The lines of these commits, between other ends than those of the finding.
+    Commits(&'r [CommitId]),
+}
+
 /// A reduced change, with its change set.
 #[derive(Clone)]
 pub(super) struct ReducedSet {
@@ -549,44 +558,45 @@ impl Hunter<'_> {
 
     /// A minimal change that makes the test fail if it is added to the older tree.
     ///
-    /// - `around`: the necessary change. If it is not enough by itself, it grows to its declarations, its files, and
-    ///   then to everything, until it is enough. Then the added part is reduced, and last the change itself.
+    /// - `core`: if it is not enough by itself, it grows to its declarations, its files, and then to everything, until it is
+    ///   enough. Then the added part is reduced, and last the change itself.
     ///
     /// Source: by the duality of minimal correction sets and minimal unsatisfiable subsets, the two changes have a unit
     /// in common if a larger change never makes a failure disappear. Growing one around the other keeps them together,
     /// and both small.
-    ///
-    /// - `around` is `None` between other ends than those of the finding, whose change stays the answer of a hunt that is
-    ///   stopped.
     ///
     /// Cost: at most four probes and two reductions.
     pub(super) async fn sufficient(
         &self,
         ends: ChangeEnds,
         revision: CommitId,
-        around: Option<&ReducedSet>,
+        core: SufficientCore<'_>,
     ) -> Result<ReducedSet, Halt> {
         let wanted = |outcome| outcome == Outcome::Fail;
         let set = self.edits(ends.older, ends.newer)?;
         let mut aim = Aim::between(ends, "the sufficient change", ChangeDirection::Forward);
-        aim.keeps = aim.keeps.filter(|_| around.is_some());
+        let core = match core {
+            SufficientCore::Necessary(around) => set.counterpart(&around.set, &around.kept),
+            SufficientCore::Commits(commits) => {
+                // The change of the finding stays the answer of a hunt that is stopped.
+                aim.keeps = None;
+                set.close(&self.made_by(&set, commits)?)
+            }
+        };
         let mut units = set.full();
-        if let Some(around) = around {
-            let core = set.counterpart(&around.set, &around.kept);
-            let starts = [core.clone(), set.widened(&core, Level::Unit), set.widened(&core, Level::File)];
-            for start in starts {
-                let Some(tree) = self.trees.compose(&set, ends.older, &start)? else { continue };
-                let precheck = self.order.has_precheck.then_some(ends);
-                let probe = Probe { precheck, question: aim.question, ..Probe::of(tree, revision, Phase::Reduce) };
-                if wanted(self.asker.one(probe).await) && self.accepts(probe, aim).await {
-                    units = start;
-                    break;
-                }
+        let starts = [core.clone(), set.widened(&core, Level::Unit), set.widened(&core, Level::File)];
+        for start in starts {
+            let Some(tree) = self.trees.compose(&set, ends.older, &start)? else { continue };
+            let precheck = self.order.has_precheck.then_some(ends);
+            let probe = Probe { precheck, question: aim.question, ..Probe::of(tree, revision, Phase::Reduce) };
+            if wanted(self.asker.one(probe).await) && self.accepts(probe, aim).await {
+                units = start;
+                break;
             }
-            if units != core && core.is_subset(&units) {
-                let start = ReductionStart { set: &set, base: ends.older, units, pinned: core };
-                units = self.reduce_units(start, revision, aim, &wanted).await?;
-            }
+        }
+        if units != core && core.is_subset(&units) {
+            let start = ReductionStart { set: &set, base: ends.older, units, pinned: core };
+            units = self.reduce_units(start, revision, aim, &wanted).await?;
         }
         let start = ReductionStart { set: &set, base: ends.older, units, pinned: set.empty() };
         let kept = self.reduce_units(start, revision, aim, &wanted).await?;

@@ -4,6 +4,7 @@
 //! walk asks for it, so a wrong guess costs a run, but never changes the result.
 
 use crate::gaps::widest_middle;
+use crate::walk::GALLOP;
 use crate::{Halt, Hunter, Outlook, Phase, Probe, WalkPosition};
 use idd_base::{CommitId, Course, Outcome, ahead};
 use std::collections::HashMap;
@@ -34,7 +35,7 @@ impl Course for Walking {
         let position = match (self.position, passes) {
             (WalkPosition::Verify { good }, true) => WalkPosition::Bisect { bad: 0, good },
             (WalkPosition::Gallop { stop, .. }, false) => {
-                WalkPosition::Gallop { near: stop, stop: (2 * stop).min(self.last) }
+                WalkPosition::Gallop { near: stop, stop: (GALLOP.1 * stop).min(self.last) }
             }
             (WalkPosition::Gallop { near, stop }, true) => WalkPosition::Bisect { bad: near, good: stop },
             (WalkPosition::Bisect { bad, good }, passes) => {
@@ -141,9 +142,9 @@ mod tests {
         let bisect = WalkPosition::Bisect { bad: 0, good: 16 };
         assert_eq!(stops_after(bisect, 16, |_| None)[..6], [12, 4, 14, 10, 6, 2]);
         let gallop = WalkPosition::Gallop { near: 2, stop: 4 };
-        assert_eq!(stops_after(gallop, 100, |_| None)[..6], [8, 3, 16, 6, 32, 12]);
-        let passes = |stop| [3, 8].contains(&stop).then_some(stop == 8);
-        assert_eq!(stops_after(gallop, 100, passes), [6, 7, 5]);
+        assert_eq!(stops_after(gallop, 100, |_| None)[..6], [16, 3, 64, 10, 100, 40]);
+        let passes = |stop| [3, 16].contains(&stop).then_some(stop == 16);
+        assert_eq!(stops_after(gallop, 100, passes)[..3], [10, 13, 7]);
         assert_eq!(stops_after(WalkPosition::Verify { good: 8 }, 8, |_| None), [4, 6, 2, 7, 5, 3, 1]);
     }
 

@@ -23,7 +23,10 @@ impl Hunter<'_> {
     /// probe.
     pub(super) fn own_tests(&self, cause: &FoundChange, pair: &TreePair, newest: TreeId) -> Result<Vec<Vec<u8>>, Halt> {
         let is_cause = |path: &[u8]| cause.units.iter().any(|unit| unit.path == path);
-        let tests = own_tests(self.trees, &is_cause, pair.ends(), newest)?;
+        // If commits interact, the pair has the changes of all of them.
+        let is_one = pair.older.revision == pair.last_good;
+        let older = if is_one { pair.older.tree } else { self.view(pair.last_good)? };
+        let tests = own_tests(self.trees, &is_cause, ChangeEnds { older, ..pair.ends() }, newest)?;
         Ok(tests.into_iter().map(|test| test.path).collect())
     }
 }

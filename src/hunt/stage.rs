@@ -13,12 +13,16 @@ impl Hunter<'_> {
     /// - `candidates`: the commits between the two sides of the pair, whose ends were run in fresh worktrees.
     ///
     /// Reports nothing if only the reduction can distinguish the commits, or if the tests of the commit fail by
-    /// themselves, so that the pass before it was empty. Cost: one probe if the commit changes tests and something
-    /// else.
-    pub(super) async fn end_with_commit(&self, pair: &TreePair, candidates: &[CommitId]) -> Result<(), Halt> {
+    /// themselves, so that the pass before it was empty; returns the paths of these tests. Cost: one probe if the commit
+    /// changes tests and something else.
+    pub(super) async fn end_with_commit(
+        &self,
+        pair: &TreePair,
+        candidates: &[CommitId],
+    ) -> Result<Option<Vec<Vec<u8>>>, Halt> {
         let is_last = self.order.until == HuntStage::Commit || self.order.known.contains(&pair.newer.revision);
         if let Some(paths) = self.failing_tests(pair).await? {
-            return if is_last { Err(Halt::Again(Again::Hold(paths))) } else { Ok(()) };
+            return if is_last { Err(Halt::Again(Again::Hold(paths))) } else { Ok(Some(paths)) };
         }
         // If a merge fails while its parents pass, it stays the first bad commit.
         let is_merge = pair.is_exact && self.history.is_merge(pair.newer.revision);
@@ -31,7 +35,7 @@ impl Hunter<'_> {
             self.tell(Event::Proved { revision: pair.newer.revision });
         }
         if !is_last {
-            return Ok(());
+            return Ok(None);
         }
         if !is_one {
             self.state.borrow_mut().finding.range = candidates.to_vec();

@@ -22,6 +22,12 @@ pub struct Bracket {
     pub good: TestedRevision,
 }
 
+/// The distances of a gallop: the first one, and the factor from each to the next.
+///
+/// Deviation from the doubling of Bentley and Yao's unbounded search: for a culprit that is anywhere in the last 16 to 64
+/// commits, the gallop and the bisection behind it take a fifth of the tests less; in the last 4, a tenth more.
+pub(crate) const GALLOP: (usize, usize) = (4, 4);
+
 /// A revision that is given as good is tested after this many failures without a pass.
 const MAX_FAILURES: usize = 2;
 
@@ -199,11 +205,11 @@ impl Hunter<'_> {
         Ok(None)
     }
 
-    /// Gallops back 1, 2, 4, 8, ... steps on the first-parent line until a revision passes, beyond the revision at
+    /// Gallops back 4, 16, 64, ... steps on the first-parent line until a revision passes, beyond the revision at
     /// `near`, which fails. A tagged revision near a stop is taken in its place.
     ///
     /// An untestable revision is repaired only if the next stop is untestable too: a window of broken revisions is
-    /// skipped, a border is not. Cost: at most log2(d) + 2 revisions for a pass d steps back.
+    /// skipped, a border is not. Cost: at most log4(d) + 1 revisions for a pass d steps back.
     async fn gallop(&self, bad: TestedRevision, near: usize) -> Result<Bracket, Halt> {
         let line = self.in_scope(self.history.first_parents(bad.revision))?;
         let last = line.len() - 1;
@@ -211,7 +217,8 @@ impl Hunter<'_> {
             Gallop::Bracket(bracket) => return Ok(bracket),
             Gallop::Until(near) => near,
         };
-        let mut distance = (2 * near).max(1);
+        let (first, factor) = GALLOP;
+        let mut distance = (factor * near).max(first);
         while near < last {
             let stop = self.tagged_near(&line, near, distance.min(last));
             if !self.is_known(line[stop]) {
@@ -238,7 +245,7 @@ impl Hunter<'_> {
                 return Ok(Bracket { line: line[near..=index].to_vec(), bad, good: tested });
             }
             near = index;
-            distance = 2 * stop.max(index);
+            distance = factor * stop.max(index);
         }
         self.never_passed(&line, near).await
     }

@@ -17,6 +17,9 @@ use idd_world::repo::state::UserState;
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStrExt;
 
+/// The number of tests that are named of those that fail beside the hunted one.
+const MAX_OTHERS: usize = 3;
+
 impl Hunt<'_> {
     /// The report of a hunt that has ended, whose finding is kept.
     pub(super) fn end(
@@ -114,6 +117,18 @@ impl Hunt<'_> {
         for (part, tree) in &session.disturbed {
             note(format!("The user's {part} changed while tree {tree} was tested; a test is not confined."));
         }
+        let others =
+            self.signature.iter().filter_map(|signature| signature.test.as_ref()).flat_map(|test| &test.others);
+        let others: Vec<String> = others.map(|name| format!("`{name}`")).collect();
+        if let Some(shown) = others.chunks(MAX_OTHERS).next() {
+            let (fail, are) = if others.len() == 1 { ("fails", "is") } else { ("fail", "are") };
+            let n_others = count(others.len(), "other test");
+            let more = if others.len() > shown.len() { ", ..." } else { "" };
+            note(format!(
+                "{n_others} {fail} at the bad revision, too, and {are} not hunted: {}{more}",
+                shown.join(", ")
+            ));
+        }
         for part in before.changed(after) {
             if session.disturbed.iter().all(|(known, _)| *known != part) {
                 note(format!("The {part} of the repository changed during the hunt."));
@@ -144,9 +159,9 @@ impl Hunt<'_> {
         session.noticed.doubts.iter().cloned().for_each(&mut note);
         let n_rebuilt = session.tally.n_rebuilt + session.tally.earlier(counted::REBUILT);
         if n_rebuilt > 0 {
-            let builds = count(usize::try_from(n_rebuilt).unwrap_or(usize::MAX), "build");
+            let runs = count(usize::try_from(n_rebuilt).unwrap_or(usize::MAX), "run");
             note(format!(
-                "{builds} failed with products of earlier builds in place, but not in a fresh checkout. The fresh result counts."
+                "Products of earlier builds gave {runs} without a verdict; the results of fresh checkouts count."
             ));
         }
         if let Some(lack) = &session.noticed.lack {
@@ -206,6 +221,7 @@ impl Hunt<'_> {
             report.notes.push([b"`", line.as_bytes(), said.as_bytes()].concat().into());
         }
         if self.plan.order.test.suite.is_none()
+            && !(self.plan.is_suite_widened() && has_run)
             && let Some(fix) = finding.fixes.first()
             && let Some(command) = suite::obvious(store, fix.older)?
         {

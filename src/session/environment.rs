@@ -26,6 +26,7 @@ use idd_change::trees::Trees as _;
 use idd_hunt::finding::{Conclusion, Finding};
 use idd_hunt::{Phase, Probe};
 use idd_report::{Terminal, Untrusted};
+use idd_world::cache::Key;
 use idd_world::files;
 use idd_world::journal::Record;
 use idd_world::place::surroundings::{ShownPath, Surroundings};
@@ -67,11 +68,19 @@ pub(super) struct Environment {
     with_edited: Option<Vec<Arc<UserPath>>>,
     /// Programs that a build makes; only the run with all files sees them.
     programs: Vec<Arc<UserPath>>,
+    /// A probe that showed the same as the first run, and what that showed.
+    pub(super) first_run: Option<(Key, Observation)>,
     /// The mounted directories that the first run tried to remove or to rename.
     removed: Vec<Vec<u8>>,
 }
 
 impl Environment {
+    /// What the first run showed, if a probe with this key showed the same.
+    pub(super) fn first_run(&self, key: Key) -> Option<Observation> {
+        let (of, seen) = self.first_run.as_ref()?;
+        (*of == key).then(|| seen.clone())
+    }
+
     /// What the first run sees.
     pub(super) fn in_words(&self) -> &'static str {
         if self.edited.is_empty() {

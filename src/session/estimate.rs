@@ -39,7 +39,7 @@ mod tests {
         assert_eq!(words(bisecting, 1, &Pace::default()), "");
         assert_eq!(words(bisecting, 1, &pace([0, 0, 0])), "");
         let galloping = RemainingWork::Galloping { distance: 4, n_revisions: 1024 };
-        assert_eq!(words(galloping, 1, &pace([10, 10, 10])), "at most 3 min 0 s");
+        assert_eq!(words(galloping, 1, &pace([10, 10, 10])), "at most 2 min 20 s");
         let reducing = RemainingWork::Reducing { n_units: 30 };
         assert_eq!(words(reducing, 1, &pace([2, 2, 2])), "one pass over them at most 1 min 0 s");
     }

@@ -394,8 +394,9 @@ impl FindingSources<'_> {
     /// The held paths, and whether history changed them between good and bad.
     fn held(self, finding: &Finding) -> Result<Vec<idd_report::HeldPath>, RepoError> {
         let paths = self.plan.held.keys().filter(|_| !self.adjustments.hold_nothing);
+        let paths: BTreeSet<&Vec<u8>> = paths.chain(&self.adjustments.also_held).collect();
         let mut held = Vec::new();
-        for path in paths.chain(&self.adjustments.also_held) {
+        for path in paths {
             let at = |id: CommitId| self.store.file(self.history.tree(id), path);
             let (good, bad) = (finding.last_good.map(at).transpose()?, finding.first_bad.map(at).transpose()?);
             held.push(idd_report::HeldPath {

@@ -524,6 +524,7 @@ impl<'h> Hunt<'h> {
             _ => {}
         }
         if matches!(again, Again::Clean | Again::Alone) {
+            self.environment.first_run = None;
             self.runner.noticed.doubts.push(said);
         }
         Ok(Some(again.clone()))

@@ -115,7 +115,9 @@ impl Hunt<'_> {
         let Some(probe) = self.second_probe(probe, &used, adjustments)? else {
             return Ok(Reproduced::No(self.runner.conclusion(), None));
         };
-        let Some(seen) = self.reproduction_runs(probe, is_noisy, with_all.clone())? else {
+        let key = self.runner.key(&probe);
+        let first = with_all.clone().or_else(|| self.environment.first_run(key));
+        let Some(seen) = self.reproduction_runs(probe, is_noisy, first)? else {
             return Ok(Reproduced::No(self.runner.conclusion(), None));
         };
         let result = match with_all {
@@ -126,6 +128,7 @@ impl Hunt<'_> {
         if let Some(result) = result {
             return Ok(result);
         }
+        self.environment.first_run = Some((key, seen[0].clone()));
         self.seen.clone_from(&seen);
         let shown: Vec<PlainResult> = seen.iter().map(|seen| reproduced(seen, &self.runner.criteria)).collect();
         let failing: Vec<&Observation> =

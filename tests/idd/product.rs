@@ -68,7 +68,7 @@ fn artifact_outcomes_are_kept_for_the_next_hunt_with_it_and_for_no_other() {
     // Without it, what was only taken to be the same is tested.
     let (without, _) = hunt(&fixture, &[], TEST);
     assert_eq!(without.probes.same_product, 0);
-    assert!(without.probes.search >= 2 && without.probes.reduce >= 3, "{:?}", without.probes);
+    assert!(without.probes.search >= 1 && without.probes.reduce >= 3, "{:?}", without.probes);
     assert_eq!(finding(&without).first_bad, finding(&first).first_bad);
 }
 

@@ -70,7 +70,7 @@ fn results_are_shared_through_the_service_but_never_for_a_claim() {
     let second = Fixture::of(STORY);
     check_found(&hunt(&second, &service, &[]));
     let n_second = service.state().n_executed - n_first;
-    assert!(n_second < n_first / 2, "{n_second} of {n_first}");
+    assert!(n_second + 10 < n_first, "{n_second} of {n_first}");
     // Runs that reproduce the failure, the question for the programs, and eight claims.
     assert!(n_second >= 10, "{n_second}");
 }

@@ -40,7 +40,8 @@ fn a_submodule_is_checked_out_at_the_commit_of_each_revision() {
 #[test]
 fn a_revision_without_its_submodule_is_unresolved_and_that_is_said_once() {
     let fixture = Fixture::of(&format!(
-        "{HISTORY} git update-index --add --cacheinfo 160000,1234567890123456789012345678901234567890,lost; git commit -qm lost; commit back"
+        "{HISTORY} git update-index --add --cacheinfo 160000,1234567890123456789012345678901234567890,lost; git commit -qm lost; commit back
+         for n in 1 2 3; do echo $n > more; commit \"more $n\"; done"
     ));
     let report = fixture.report(&["--until", "commit", TEST]);
     assert_eq!(report.first_bad.unwrap().commit.subject, "change 4".into());

@@ -170,9 +170,34 @@ fn a_test_that_asks_to_be_skipped_somewhere_is_believed_in_what_it_says_elsewher
         for n in 7 8 9; do echo $n >> log; commit "log $n"; done
         "#,
     );
+    fixture.sh("echo untracked > new");
     let test = "[ -e name ] || exit 125; [ $(cat value) = 1 ] || { echo FAIL: $(cat name) is $(cat value); exit 1; }";
-    let report = check(&fixture, &[test], "break value");
+    let report = check(&fixture, &["-j1", test], "break value");
     assert_eq!(report.signature.unwrap().line, None);
+    // Two that reproduce the failure, which is judged anew and not reproduced again, and one of the culprit with all files.
+    assert_eq!(report.probes.reproduce, 3);
+}
+
+/// A runner that prints as unittest does. A revision without the test passes, because it runs nothing.
+#[test]
+fn a_test_that_is_younger_than_the_culprit_is_held_with_all_that_came_with_it() {
+    let fixture = Fixture::of(
+        r#"
+        echo 'if [ -e tests/init ] && [ -e tests/mul ]; then
+            grep -qx 1 value && { echo "Ran 1 test in 0.0s"; exit 0; }
+            echo "FAIL: test_mul (tests.mul.T.test_mul)"; echo "AssertionError: 5 != 6"; echo "Ran 1 test in 0.0s"; exit 1
+        fi
+        echo "Ran 0 tests in 0.0s"' > run
+        echo 1 > value; commit init
+        for n in 1 2 3; do echo $n > log; commit "log $n"; done
+        echo 2 > value; commit 'break value'
+        for n in 4 5 6; do echo $n > log; commit "log $n"; done
+        mkdir tests; echo > tests/init; echo > tests/mul; commit 'add test'
+        for n in 7 8 9; do echo $n > log; commit "log $n"; done
+        "#,
+    );
+    let report = check(&fixture, &["sh run"], "break value");
+    assert_eq!(report.change.necessary.unwrap().lines, 2);
 }
 
 #[test]
@@ -197,10 +222,10 @@ fn a_shim_stands_in_every_revision_and_is_part_of_no_change() {
 #[test]
 fn a_search_that_is_stopped_says_how_far_it_is_seen_to_fail() {
     let fixture = Fixture::of("for n in $(seq 40); do echo $n > n; commit \"change $n\"; done");
-    let report = fixture.report(&["--max-probes", "6", "-j1", "[ $(cat n) -lt 10 ] || { echo FAIL; exit 1; }"]);
+    let report = fixture.report(&["--max-probes", "4", "-j1", "[ $(cat n) -lt 10 ] || { echo FAIL; exit 1; }"]);
     assert_eq!(report.status, Status::Budget);
-    // Two runs of HEAD, and those 1, 2, 4, 8 revisions back.
-    let oldest = String::from_utf8(fixture.git(&["rev-parse", "--short=12", "HEAD~8"])).unwrap();
+    // Two runs of HEAD, and those 4 and 16 revisions back.
+    let oldest = String::from_utf8(fixture.git(&["rev-parse", "--short=12", "HEAD~16"])).unwrap();
     let said = format!("the oldest that fails is {}, none passes yet", oldest.trim());
     assert!(
         report.notes.iter().any(|note| String::from_utf8_lossy(note.as_bytes()).contains(&said)),

@@ -114,26 +114,25 @@ fn watch_without_a_terminal_prints_the_state_of_a_running_hunt_once() {
     hunt:      <id>
     state:     running
     probes:    7 completed, in <time>
-    revisions: 1 pass, 5 fail, 0 unresolved
-    passes:    <commit> 2024-01-01 (HEAD~16) change 4
+    revisions: 2 pass, 4 fail, 0 unresolved
+    passes:    <commit> 2024-01-01 (HEAD~10) change 10
     fails:     <commit> 2024-01-01 (HEAD~8) change 12 \x1b]0;title\x07\x1b[2J<b>
-    left:      8 revisions may be the first bad commit
-    running:   search, <time>: <commit> 2024-01-01 (HEAD~12) change 8
+    left:      2 revisions may be the first bad commit
+    running:   search, <time>: <commit> 2024-01-01 (HEAD~9) change 11
 
       fail       HEAD       <commit> 2024-01-01 change 20
-      fail       HEAD~1     <commit> 2024-01-01 change 19
-      fail       HEAD~2     <commit> 2024-01-01 change 18
-      … 1 commit
+      … 3 commits
       fail       HEAD~4     <commit> 2024-01-01 change 16
-      … 3 commits
+      … 2 commits
+      fail       HEAD~7     <commit> 2024-01-01 change 13
     * fail       HEAD~8     <commit> 2024-01-01 change 12 \x1b]0;title\x07\x1b[2J<b>
-      … 3 commits
-      running    HEAD~12    <commit> 2024-01-01 change 8
-      … 3 commits
-    * pass       HEAD~16    <commit> 2024-01-01 change 4
+      running    HEAD~9     <commit> 2024-01-01 change 11
+    * pass       HEAD~10    <commit> 2024-01-01 change 10
+      … 5 commits
+      pass       HEAD~16    <commit> 2024-01-01 change 4
 
-    Output of the last completed probe, 6, search at HEAD~16 (test: exit code 0)
-      the value\x1b[2J is good
+    Output of the last completed probe, 6, search at HEAD~8 (test: exit code 1)
+      the value\x1b[2J is bad
     ");
     assert!(!watched.contains(['\x1b', '\x07']), "{watched:?}");
     let (status, _) = hunt.fixture.said(&["status"], 0);

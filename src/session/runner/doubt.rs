@@ -57,12 +57,12 @@ impl Runner<'_> {
         seen
     }
 
-    /// Reports, for the first time only, that a build failed only because of products of earlier builds.
+    /// Reports, for the first time only, that a revision gave no verdict only because of products of earlier builds.
     pub(super) fn tell_stale(&mut self, probe: &Probe, line: &str) {
         if self.tally.n_rebuilt == 0 {
             let line = Terminal.line(&Untrusted::from(line));
             self.talk.say(&format!(
-                "The build of {} failed with products of earlier builds in place (`{line}`), but not in a fresh checkout. The fresh result counts.",
+                "Products of earlier builds made {} untestable (`{line}`); the result of a fresh checkout counts.",
                 probe.revision.short()
             ));
         }

@@ -9,7 +9,7 @@ use idd_world::repo::private;
 
 impl Runner<'_> {
     /// The key of the results of a probe. An artifact is that of a commit, whatever the tree is.
-    pub(super) fn key(&self, probe: &Probe) -> Key {
+    pub fn key(&self, probe: &Probe) -> Key {
         let (exposed_commit, plan) = match self.fetch_digest.filter(|_| probe.is_fetched) {
             Some(plan) => (Some(probe.revision), plan),
             None => (self.exposed(probe), self.plan_digest),

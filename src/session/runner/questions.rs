@@ -231,13 +231,20 @@ impl Runner<'_> {
     pub(super) fn tell_border(&mut self, probe: &Probe, first: CommitId) -> Result<(), RunnerError> {
         let queued_job = QueuedJob { probe: *probe, key: self.key(probe), nth: 0 };
         let Some((observation, _)) = self.known(&queued_job)? else { return Ok(()) };
-        let how = match printed_trouble(&observation) {
-            Some(line) => format!("`{line}`"),
-            None => observation.ending.to_string(),
+        let outcome = self.judged(probe, &observation);
+        let said = match (&self.criteria.named(), printed_trouble(&observation)) {
+            (Some(test), _) if outcome == Outcome::Unresolved(Reason::TestAbsent) => {
+                format!("Revisions right before {} do not run the test `{}`.", first.short(), test.name)
+            }
+            (_, Some(line)) => format!("Revisions right before {} do not run as they are: `{line}`.", first.short()),
+            (_, None) => {
+                format!("Revisions right before {} do not run as they are: {}.", first.short(), observation.ending)
+            }
         };
-        let said = format!("Revisions right before {} do not run as they are: {how}.", first.short());
-        self.talk.say(&said);
-        self.beside.borders.push(said);
+        if !self.beside.borders.contains(&said) {
+            self.talk.say(&said);
+            self.beside.borders.push(said);
+        }
         Ok(())
     }
 

@@ -14,7 +14,7 @@ use crate::run::runners::{NamedOutcome, RunnerReport, junit};
 use idd_base::{Ending, NamedTest, Observation, Outcome, Reason, Signature, Sought, Stage};
 
 /// The exit code of a test that cannot test the revision.
-const SKIP: i32 = 125;
+pub(super) const SKIP: i32 = 125;
 /// The number that shells add to the signal that killed a command.
 const SHELL_SIGNAL_BASE: i32 = 128;
 /// The signals of a crash: ILL, TRAP, ABRT, BUS, FPE, KILL, SEGV, SYS.
@@ -245,7 +245,8 @@ const MAX_PRINTED_BYTES: usize = 400;
 
 /// The outcome of `observation` for a hunt with these `criteria`.
 ///
-/// The first rule that applies: not run; no artifact; failed precheck or build command; passed (unless empty); exit code 125; the
+/// The first rule that applies: not run; no artifact; failed precheck or build command; passed (unless empty, or the hunted test
+/// has not run); exit code 125; the
 /// hunted failure; a timeout; a build failure inside a single command; and then the best reason why this is another
 /// failure. The hunted failure comes before build failures, so that a failing build can be hunted. But if only the
 /// ending of the hunted failure is known, a build failure does not count as it, unless a build failure is hunted.
@@ -263,7 +264,11 @@ pub fn classify(observation: &Observation, criteria: &Criteria) -> Outcome {
         (Ending::Signal(_), Stage::Fetch) => Reason::Signal,
         (_, Stage::Fetch) => Reason::NoArtifact,
         (_, Stage::Precheck | Stage::Build) => Reason::Build,
-        (Ending::Exit(0), Stage::Test) if is_empty_pass(observation, criteria) => Reason::TestAbsent,
+        (Ending::Exit(0), Stage::Test)
+            if is_empty_pass(observation, criteria) || passes_without_test(observation, criteria) =>
+        {
+            Reason::TestAbsent
+        }
         (Ending::Exit(0), Stage::Test) => return passed(observation, criteria),
         (Ending::Exit(SKIP), Stage::Test) => Reason::Skip,
         (Ending::Exit(_), Stage::Test) if absent(observation, criteria).is_some() => Reason::TestAbsent,
@@ -377,6 +382,18 @@ fn is_hunted(observation: &Observation, criteria: &Criteria) -> bool {
     match hunted.and_then(|hunted| hunted.line.as_ref()) {
         Some(line) => has_line(observation, line),
         None => criteria.has_build_command || criteria.is_build_hunted || !is_build_failure(observation),
+    }
+}
+
+/// Whether the runner of the hunted test succeeds and has not run it: the revision does not have the test.
+fn passes_without_test(observation: &Observation, criteria: &Criteria) -> bool {
+    let Some(test) = criteria.named().filter(|_| criteria.sought == Sought::Failure && criteria.pass_match.is_none())
+    else {
+        return false;
+    };
+    match RunnerReport::of_run_by(observation, &test.format) {
+        Some(report) => report.lacks(&test.name),
+        None => plain(&observation.output).lines().any(table::ran_nothing),
     }
 }
 

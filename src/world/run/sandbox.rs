@@ -10,6 +10,7 @@ use crate::repo::object::is_known;
 use crate::repo::settle::{Settled, Since};
 use crate::repo::{RepoError, Worktree, WriteError};
 use crate::run::artifacts::{Artifact, ArtifactOrigin, Fetched, Fetching, NotPlaced};
+use crate::run::classify::SKIP;
 use crate::run::failure_line::failure_line;
 use crate::run::java_check::JavaCheck;
 use crate::run::product::{Product, product};
@@ -724,7 +725,8 @@ fn without_id(text: String, commit: CommitId) -> String {
     IDS.replace_all(&text, shown).into_owned()
 }
 
-/// The normalised failure line of a build, also of one inside the test; `None` if no build failed.
+/// The normalised failure line of a build, also of one inside the test; `None` if no build failed. A test that asks to be
+/// skipped may have built without a word.
 fn build_failure(observation: &Observation) -> Option<String> {
     let Observation { stage, ending, output, .. } = observation;
     let is_failing = matches!(ending, Ending::Exit(1..) | Ending::Signal(_));
@@ -733,7 +735,12 @@ fn build_failure(observation: &Observation) -> Option<String> {
         Stage::Build => true,
         Stage::Test => table::failed_builder(output).is_some(),
     };
-    (is_failing && is_build).then(|| failure_line(output).unwrap_or_else(|| ending.to_string()))
+    let line = || failure_line(output).unwrap_or_else(|| ending.to_string());
+    if is_failing && is_build {
+        Some(line())
+    } else {
+        (*stage == Stage::Test && *ending == Ending::Exit(SKIP)).then(|| ending.to_string())
+    }
 }
 
 /// A directory below another one, without a slash at the end: a test may print it.

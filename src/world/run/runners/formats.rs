@@ -49,16 +49,20 @@ pub const FORMATS: [RunnerFormat; 35] = [
     )
     .lost(r"^ERROR (\S+\.py)(?: - .*)?$|^!+ (?:Interrupted|stopping|xdist.dsession.Interrupted|KeyboardInterrupt)"),
     row("unittest", r"^(?:FAIL|ERROR): (\w+ \([\w.]+\)(?: \(.*\)| \[.*\])?)$", r"^Ran \d+ tests? in ")
-        .lost(r"^ERROR: ([\w.]+) \(unittest\.loader\._FailedTest"),
+        .lost(r"^ERROR: ([\w.]+) \(unittest\.loader\._FailedTest|^Ran 0 tests in "),
     row("cargo test", r"^test (.+?)(?: - should panic)? \.\.\. FAILED$", r"^test result: ")
         .passed(r"^test (.+?)(?: - should panic)? \.\.\. ok$"),
     // The binary or crate is named after its tests, if one of them fails.
-    row("cargo test -q", r"^(?:---- (\S.*?) stdout ----|(\S.*?) --- FAILED)$", r"^test result: ")
+    row(
+        "cargo test -q",
+        r"^(?:---- (\S.*?) stdout ----|(\S.*?) --- FAILED)$",
+        r"^test result: (?:FAILED|ok\. [1-9]\d* passed)",
+    )
         .section_after(r"^error: (?:doc)?test failed, to rerun pass ['`](.+?)['`]"),
     row("nextest", r"^ +(?:FAIL|SIGABRT|SIGSEGV|TIMEOUT) \[ *[\d.]+s\] (?:\( *\d+/\d+\) )?(\S+ \S+)$", r"^ +Summary \[")
         .passed(r"^ +PASS \[ *[\d.]+s\] (?:\( *\d+/\d+\) )?(\S+ \S+)$"),
-    row("go test", r"^\s*--- FAIL: (\S+) \(", r"^(?:ok|FAIL|\?)\s+\S+\s")
-        .section_after(r"^(?:FAIL|ok  )\t(\S+)")
+    row("go test", r"^\s*--- FAIL: (\S+) \(", r"^(?:FAIL\s+\S+\s|ok\s+\S+\s(?:[^\[\n]|\[no s)*$)")
+        .section_after(r"^(?:FAIL|ok  )\t(\S+)(?:\t(?:[^\[\n]|\[no s)*)?$")
         .lost(r"^FAIL\t(\S+) \[(?:build|setup) failed\]|^panic: "),
     row(
         "go test -json",

@@ -28,6 +28,8 @@ pub struct RunnerReport {
     sections: Vec<String>,
     /// Whether all tests were run that could be.
     is_whole: bool,
+    /// Whether a part of the output was not stored.
+    is_cut: bool,
 }
 
 /// What a report says of one test.
@@ -97,6 +99,7 @@ impl RunnerReport {
         let sections = Sections::find(section.as_ref(), output);
         let names = |pattern: &Regex| names(pattern, &sections, output);
         let lost: Vec<_> = lost.iter().flat_map(|lost| lost.captures_iter(output)).collect();
+        let is_cut = output.contains(CUT);
         let is_left_out = lost.iter().any(|found| found.iter().skip(1).all(|group| group.is_none()));
         let mut failed = names(failed);
         let all = failed.clone();
@@ -108,8 +111,14 @@ impl RunnerReport {
             passed: passed.as_ref().map(names),
             lost: lost.iter().filter_map(|found| Some(found.get(1)?.as_str().to_owned())).collect(),
             sections: sections.places.iter().map(|(_, name)| (*name).to_owned()).collect(),
-            is_whole: end.is_match(output) && !is_left_out && !output.contains(CUT),
+            is_whole: end.is_match(output) && !is_left_out && !is_cut,
+            is_cut,
         }
+    }
+
+    /// Whether a test has certainly not run.
+    pub fn lacks(&self, name: &str) -> bool {
+        !self.is_cut && self.outcome(name) == NamedOutcome::Absent
     }
 
     /// Whether the runner names the tests that pass.

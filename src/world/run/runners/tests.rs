@@ -27,6 +27,43 @@ fn check(output: &str, format: &str, failed: &[&str]) {
 }
 
 #[test]
+fn a_runner_that_succeeds_without_the_test_lacks_it() {
+    let lacks = |format: &str, name: &str, output: &str| {
+        RunnerReport::read(output, format)
+            .map_or_else(|| output.lines().any(crate::run::table::ran_nothing), |report| report.lacks(name))
+    };
+    let result = |n_passed: usize, n_filtered: usize| {
+        format!(
+            "test result: ok. {n_passed} passed; 0 failed; 0 ignored; 0 measured; {n_filtered} filtered out; finished in 0.00s\n"
+        )
+    };
+    for (format, name, output, expected) in [
+        ("unittest", "test_a (m.T.test_a)", "\nRan 0 tests in 0.000s\n\nOK\n".to_owned(), true),
+        ("unittest", "test_a (m.T.test_a)", "..\nRan 2 tests in 0.000s\n\nOK\n".to_owned(), false),
+        ("cargo test", "tests::two", format!("running 1 test\ntest tests::one ... ok\n{}", result(1, 0)), true),
+        ("cargo test", "tests::one", format!("running 1 test\ntest tests::one ... ok\n{}", result(1, 0)), false),
+        ("cargo test", "tests::two", format!("running 0 tests\n{}", result(0, 3)), true),
+        ("cargo test -q", "--lib tests::two", format!("running 0 tests\n{}", result(0, 3)), true),
+        ("cargo test -q", "--lib tests::two", format!("running 1 test\n.\n{}{}", result(1, 2), result(0, 1)), false),
+        (
+            "go test",
+            "x TestA",
+            "testing: warning: no tests to run\nPASS\nok  \tx\t0.001s [no tests to run]\n".to_owned(),
+            true,
+        ),
+        ("go test", "x TestA", "ok  \tx\t0.001s\nok  \ty\t0.001s [no tests to run]\n".to_owned(), false),
+        ("go test", "x TestA", "ok  \tx\t0.001s [no tests to run]\nok  \ty\t(cached)\n".to_owned(), true),
+        ("go test", "x TestA", "ok  \tx\t0.001s\tcoverage: [no statements]\n".to_owned(), false),
+        ("mocha", "suite two", "\n\n  0 passing (2ms)\n\n".to_owned(), true),
+        ("mocha", "suite two", "\n\n  3 passing (2ms)\n\n".to_owned(), false),
+        // What was not stored may have named it.
+        ("cargo test", "tests::two", format!("[... 9 bytes cut ...]\n{}", result(1, 0)), false),
+    ] {
+        assert_eq!(lacks(format, name, &output), expected, "{format}: {output}");
+    }
+}
+
+#[test]
 fn the_failing_tests_are_those_that_the_runner_names() {
     let tests = ["test_m.py::test_b[x y]", "test_m.py::test_c"];
     check(output!("pytest"), "pytest", &tests);
