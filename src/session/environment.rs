@@ -24,6 +24,7 @@ use crate::{Failure, hold};
 use idd_base::{CommitId, Observation, Reason};
 use idd_change::trees::Trees as _;
 use idd_hunt::finding::{Conclusion, Finding};
+use idd_hunt::test_paths::{is_setup_path, is_test_path};
 use idd_hunt::{Phase, Probe};
 use idd_report::{Terminal, Untrusted};
 use idd_world::cache::Key;
@@ -40,7 +41,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
 use std::mem;
 use std::os::unix::ffi::OsStrExt as _;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// Runs of the search for the smallest set.
@@ -70,6 +71,8 @@ pub(super) struct Environment {
     programs: Vec<Arc<UserPath>>,
     /// A probe that showed the same as the first run, and what that showed.
     pub(super) first_run: Option<(Key, Observation)>,
+    /// Whether the first run read no tracked file but tests and their setup.
+    reads_no_source: bool,
     /// The mounted directories that the first run tried to remove or to rename.
     removed: Vec<Vec<u8>>,
 }
@@ -243,8 +246,9 @@ impl Hunt<'_> {
         let recorded = self.runner.take_uses();
         self.find_removed(&all, &recorded);
         let is_failing = reproduced(&seen, &self.runner.criteria) == PlainResult::Fails;
-        let read = recorded.into_iter().filter(|(_, seen)| seen.is_read()).map(|(path, _)| path).collect();
+        let read: BTreeSet<_> = recorded.into_iter().filter(|(_, seen)| seen.is_read()).map(|(path, _)| path).collect();
         let is_read_and_removed = |needed: &Arc<UserPath>| self.environment.removed.contains(&needed.path);
+        self.environment.reads_no_source = self.reads_no_source(&all, &read)?;
         if (!is_failing || self.used(&all, &read).iter().any(is_read_and_removed)) && self.unmount(&all)? {
             return self.with_all_files(adjustments);
         }
@@ -258,6 +262,26 @@ impl Hunt<'_> {
         };
         self.show(&adjustments.environment);
         Ok(FirstRun::Seen(seen, used))
+    }
+
+    /// Whether a run read something, but no tracked file other than tests and their setup: then it shows the same at every
+    /// revision, unless it reads what is built of the sources.
+    fn reads_no_source(&self, all: &[Arc<UserPath>], read: &BTreeSet<PathBuf>) -> Result<bool, Failure> {
+        let Some(top) = &self.location.top else { return Ok(false) };
+        let user = private::open(&self.location.git_directory)?;
+        let is_beside =
+            |path: &Path| path.ancestors().any(|above| all.iter().any(|one| one.path == above.as_os_str().as_bytes()));
+        let is_source = |path: &PathBuf| {
+            let name = path.as_os_str().as_bytes();
+            let is_of_test = is_test_path(name) || is_setup_path(name) || self.plan.held.contains_key(name);
+            let is_hidden = path.iter().any(|part| part.as_bytes().starts_with(b"."));
+            !is_of_test
+                && !is_hidden
+                && !is_beside(path)
+                && top.join(path).is_file()
+                && graph::has_path(&user, self.plan.bad, name)
+        };
+        Ok(!read.is_empty() && !read.iter().any(is_source))
     }
 
     /// Keeps which mounted directories a run tried to remove or to rename.
@@ -507,8 +531,12 @@ impl Hunt<'_> {
         self.runner.stand(Surroundings { has_objects, ..self.runner.surroundings().clone() });
         self.environment.needed.clone_from(&needed);
         adjustments.environment = needed;
-        if self.plan.commands.build.is_none() && self.has_configured_build() && self.runner.has_built() == Some(false) {
-            let said = self.with_scene(&[], same_product).flatten().unwrap_or_default();
+        let is_old =
+            self.environment.reads_no_source || self.has_configured_build() && self.runner.has_built() == Some(false);
+        if self.plan.commands.build.is_none()
+            && is_old
+            && let Some(said) = self.with_scene(&[], same_product).flatten()
+        {
             self.runner.talk.say(&Terminal.line(&Untrusted::from(said)));
         }
         Ok(())

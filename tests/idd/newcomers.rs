@@ -73,6 +73,7 @@ const ERROR: i32 = 1;
 const BAD_PASSES: i32 = 3;
 const NOTHING_TESTABLE: i32 = 4;
 const NEVER_PASSED: i32 = 7;
+const BUDGET: i32 = 6;
 
 #[test]
 fn a_script_that_a_shell_is_given_to_run_and_that_is_not_committed_is_in_every_revision() {
@@ -151,6 +152,25 @@ fn a_test_that_needs_an_ignored_product_is_answered_with_the_build_of_the_tree()
             "the test command names it. `--build make` builds",
         ],
     );
+}
+
+#[test]
+fn a_test_that_reads_only_what_was_built_is_told_so_before_the_search() {
+    let place = Place::empty();
+    place.write(".gitignore", "/out/\n");
+    place.write("Makefile", "out/prog: prog.sh\n\tmkdir -p out; cp prog.sh out/prog; chmod +x out/prog\n");
+    for line in ["exit 0", ": ; exit 0", "exit 1", ": ; exit 1"] {
+        place.script("prog.sh", &format!("{line}\n"));
+        place.commit(line);
+    }
+    place.script("out/prog", "echo wrong; exit 1\n");
+    place.write("tests/run", "out/prog\n");
+    let said = place.said(&["--max-probes", "3", "sh tests/run"], BUDGET);
+    let hint = "Every revision is tested with your `out`, which git ignores. If a build makes it, `--build make` makes it for each revision.";
+    assert!(said.contains(hint), "{said}");
+    // One that reads the source, too, is not.
+    place.write("tests/run", "cat prog.sh >/dev/null; out/prog\n");
+    assert!(!place.said(&["--max-probes", "3", "sh tests/run"], BUDGET).contains("Every revision is tested with"));
 }
 
 #[test]

@@ -37,6 +37,9 @@ const BUILDS: [(&str, &str, &str); 14] = [
     ("build.xml", "ant", ""),
 ];
 
+/// Directories of installed packages, which no build of the project makes.
+const INSTALLED: [&str; 5] = ["node_modules", ".venv", "venv", "env", "vendor"];
+
 /// The hint about a file that output, command or script names, and that only the working tree has.
 pub fn missing(scene: &HintScene<'_>) -> Option<String> {
     let script = script(scene.plan, scene.location).map(|(_, script)| script).unwrap_or_default();
@@ -131,9 +134,14 @@ pub fn product(place: (&Plan, &Location, &Repository), path: &[u8], why: &str) -
 
 /// The hint about an ignored file or directory that every revision has as it is now: a build may make it.
 pub fn same_product(scene: &HintScene<'_>) -> Option<String> {
-    let shown = scene.environment.iter().find(|candidate| candidate.is_ignored())?;
+    let ignored = || scene.environment.iter().filter(|candidate| candidate.is_ignored());
+    let is_installed = |candidate: &Arc<UserPath>| {
+        let name = candidate.path.rsplit(|byte| *byte == b'/').next().unwrap_or_default();
+        INSTALLED.iter().any(|installed| name == installed.as_bytes())
+    };
+    let shown = ignored().find(|candidate| !is_installed(candidate)).or_else(|| ignored().next())?;
     let path = typed(&shown.path, scene.location);
-    let build = match build_command(scene.plan, scene.repository, &path) {
+    let build = match build_command(scene.plan, scene.repository, &path).or_else(|| script_that_builds(scene)) {
         Some(command) => shell::quoted_text(command.as_bytes()),
         None => "<command>".to_owned(),
     };
@@ -141,6 +149,13 @@ pub fn same_product(scene: &HintScene<'_>) -> Option<String> {
         "Every revision is tested with your `{}`, which git ignores. If a build makes it, `--build {build}` makes it for each revision.",
         text(&path)
     ))
+}
+
+/// The command of npm, if the package has a script that builds it.
+fn script_that_builds(scene: &HintScene<'_>) -> Option<&'static str> {
+    let package = scene.location.top.as_ref()?.join(&scene.plan.commands.directory).join("package.json");
+    let package = disk::plain_up_to(&package, MAX_SCRIPT).ok().flatten()?;
+    String::from_utf8_lossy(&package).contains("\"build\":").then_some("npm run build")
 }
 
 /// The command that probably makes a product (a path from the current directory).

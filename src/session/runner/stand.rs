@@ -54,7 +54,8 @@ impl Runner<'_> {
             return BTreeMap::new();
         }
         let tops = self.location.top.iter().flat_map(|top| [Some(top.clone()), files::real(top)]).flatten();
-        let tops: Vec<PathBuf> = tops.chain(self.checkouts()).collect();
+        // Checkouts can be below the top.
+        let tops: Vec<PathBuf> = self.checkouts().into_iter().chain(tops).collect();
         let relative = |path: &PathBuf| tops.iter().find_map(|top| path.strip_prefix(top).ok()).map(Path::to_owned);
         uses.iter().filter_map(|(path, seen)| Some((relative(path)?, *seen))).collect()
     }
