@@ -13,7 +13,7 @@ use crate::order::{ExplainOrder, SWITCH_BUDGET};
 use crate::record::instruments::RecordingTools;
 use crate::sandboxes::{objects, sandboxes};
 use crate::surroundings::surroundings;
-use crate::{Context, Failure, Talk, kept, record, saved};
+use crate::{Context, Failure, Talk, kept, saved};
 use idd_base::{CommitId, Ending, TreeId};
 use idd_report::Status;
 use idd_trace::container::is_stopped;
@@ -114,10 +114,8 @@ pub(crate) fn with_explainer<T>(
     let user = private::open(&location.git_directory)?;
     let (mut pair, order) = pair::find(order, location, &user, talk)?;
     drop(saved::make_private(location, &user, pair.failing.1)?);
-    if RecordingTools::of_java(location, context, pair.failing.0).is_none() {
-        // It is missed before anything is built.
-        record::clang(context)?;
-    }
+    // They are missed before anything is built.
+    RecordingTools::find(location, context, pair.failing.0)?;
     let private = private::private_directory(&location.idd_directory());
     if let (None, Some(command)) = (&pair.hunt, &order.command) {
         let holder = FileHolder::new(command, &order.holding, pair.failing.1, location, (&user, context))?;

@@ -138,7 +138,7 @@ fn too_little_memory_is_an_error_like_others() {
 /// The system starts no thread that asks for so large a stack.
 #[test]
 fn a_thread_that_cannot_be_started_is_an_error_like_others() {
-    let fixture = Fixture::of(HISTORY);
+    let fixture = Fixture::of(&format!("{HISTORY}\necho > a.c; commit 'a source that can be recorded'"));
     for arguments in [&["--json", "-j2", TEST][..], &["--json", "record", "--", TEST]] {
         let output = fixture.command(arguments).env("RUST_MIN_STACK", (1_u64 << 46).to_string()).output().unwrap();
         let stderr = String::from_utf8_lossy(&output.stderr);

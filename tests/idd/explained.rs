@@ -3,6 +3,7 @@
 use std::fs;
 
 use crate::explain::{explained, link, links, repository};
+use crate::fixture::Fixture;
 use crate::plain::{git, idd};
 
 /// What is printed for people about the difference of the two versions.
@@ -83,6 +84,15 @@ fn explain_names_parts_of_the_heap_as_their_statement_sees_them_and_tells_what_p
     assert_eq!(explanation["failure"]["of"], 1);
     let variables = explanation["sets"].as_array().unwrap().iter().flat_map(|set| set["variables"].as_array().unwrap());
     assert!(variables.clone().count() > 0 && variables.clone().all(|name| name != "it->next->next->next->next"));
+}
+
+#[test]
+fn explain_of_a_project_in_another_language_says_which_ones_it_knows() {
+    let fixture = Fixture::of("for n in 1 2 3; do echo \"exit $((n / 2))\" > a.sh; commit \"change $n\"; done");
+    fixture.said(&["--until", "change", "sh a.sh"], 0);
+    let (_, said) = fixture.said(&["explain"], 1);
+    assert!(said.contains("has no source in C, C++ or Java, and only these are recorded"), "{said}");
+    assert!(!said.contains("Building"), "{said}");
 }
 
 /// The added line keeps a pointer to a block whose place another block takes later.

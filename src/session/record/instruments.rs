@@ -28,6 +28,10 @@ pub(crate) struct RecordingTools {
     jdk: Option<Jdk>,
 }
 
+/// What a tree has that has sources of C and C++, or of what is translated to them.
+const OF_C: [&str; 14] =
+    [".c", ".C", ".cc", ".cpp", ".cxx", ".c++", ".h", ".hh", ".hpp", ".hxx", ".l", ".ll", ".y", ".pyx"];
+
 impl RecordingTools {
     /// Those for Java alone; `None` if there is no JDK, or the tree has nothing for it.
     pub(crate) fn of_java(location: &Location, context: &Context, tree: TreeId) -> Option<Self> {
@@ -37,8 +41,12 @@ impl RecordingTools {
 
     /// Finds them.
     ///
-    /// Errors: there is no clang, and no JDK that could make up for it.
+    /// Errors: the tree has nothing that can be recorded; there is no clang, and no JDK that could make up for it.
     pub(crate) fn find(location: &Location, context: &Context, tree: TreeId) -> Result<Self, Failure> {
+        if !java::may_run(location, tree) && !java::has(location, tree, &OF_C) {
+            return Err(Failure::error("this revision has no source in C, C++ or Java, and only these are recorded")
+                .with_hint("`git idd show` has the change that breaks the test, in any language"));
+        }
         let jdk = java::jdk(context).filter(|_| java::may_run(location, tree));
         let clang = match record::clang(context) {
             Err(_) if jdk.is_some() && context.variable("IDD_CLANG").is_none() => None,

@@ -25,8 +25,13 @@ const ENDINGS: [&str; 10] =
 
 /// Whether the test of a tree may run classes of the checkout: without, the agent need not be compiled.
 pub(super) fn may_run(location: &Location, tree: TreeId) -> bool {
+    has(location, tree, &ENDINGS)
+}
+
+/// Whether the names of some files of a tree end so, as far as it can be read.
+pub(super) fn has(location: &Location, tree: TreeId, endings: &[&str]) -> bool {
     let repository = private::open(&private::private_directory(&location.idd_directory()));
-    repository.ok().and_then(|repository| source::has(&repository, tree, &ENDINGS)).unwrap_or(true)
+    repository.ok().and_then(|repository| source::has(&repository, tree, endings)).unwrap_or(true)
 }
 
 /// The kit to record Java programs with, if there is one.
