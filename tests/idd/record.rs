@@ -151,7 +151,7 @@ int main(int argc, char **argv)
 
 #[test]
 fn record_says_when_the_build_never_called_the_compiler() {
-    let place = repository(&[("a", "")]);
+    let place = repository(&[("a.c", "")]);
     let (_, said, code) = idd(place.path(), &["record", "--once", "--", "true"]);
     assert_eq!(code, Some(1));
     assert!(said.contains("the build never called the instrumenting compiler"), "{said}");
