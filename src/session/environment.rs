@@ -21,7 +21,7 @@ use crate::hunt::{Hunt, Reproduced};
 use crate::plan::Adjustments;
 use crate::runner::{Runner, RunnerError};
 use crate::{Failure, hold};
-use idd_base::{CommitId, Observation, Reason};
+use idd_base::{CommitId, Observation, Outcome, Reason};
 use idd_change::trees::Trees as _;
 use idd_hunt::finding::{Conclusion, Finding};
 use idd_hunt::test_paths::{is_setup_path, is_test_path};
@@ -35,7 +35,7 @@ use idd_world::place::untracked::{Tracking, Untracked, UserPath, has_objects, un
 use idd_world::process::executions::PathUse;
 use idd_world::repo::unchanged::FileTimes;
 use idd_world::repo::{TreeStore, graph, private};
-use idd_world::run::classify::{PlainResult, reproduced};
+use idd_world::run::classify::{PlainResult, classify, reproduced};
 use idd_world::run::{failure_line, normalise};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
@@ -112,7 +112,11 @@ impl AllFiles {
         runner.stand(self.surroundings.clone());
         let seen = runner.reproduce(Probe::of(tree, revision, Phase::Reproduce), &[0])?;
         let seen = seen.and_then(|mut seen| seen.pop());
-        let passes = seen.is_some_and(|seen| reproduced(&seen, &runner.criteria) == PlainResult::Passes);
+        // A revision without the test passes, too.
+        let passes = seen.is_some_and(|seen| {
+            reproduced(&seen, &runner.criteria) == PlainResult::Passes
+                && classify(&seen, &runner.criteria) != Outcome::Unresolved(Reason::TestAbsent)
+        });
         runner.stand(present);
         Ok(passes)
     }
@@ -264,6 +268,26 @@ impl Hunt<'_> {
         Ok(FirstRun::Seen(seen, used))
     }
 
+    /// If the test passes without the uncommitted changes of its setup, they are the cause of the failure and no part of the
+    /// test: leaves them out from now on, and returns whether there are any.
+    fn leave_setup(&mut self, all: &[Arc<UserPath>], without: &[Observation]) -> bool {
+        let passes = |seen: &Observation| reproduced(seen, &self.runner.criteria) == PlainResult::Passes;
+        let is_setup =
+            |path: &Arc<UserPath>| path.is_edited() && is_setup_path(&path.path) && !is_test_path(&path.path);
+        let (left, kept): (Vec<_>, Vec<_>) = all.iter().cloned().partition(is_setup);
+        if left.is_empty() || !without.iter().any(passes) {
+            return false;
+        }
+        let paths: Vec<&[u8]> = left.iter().map(|path| &path.path[..]).collect();
+        let names = listed(&paths, self.location);
+        let said = format!("The test passes without your uncommitted changes in {names}, so they are not tested.");
+        self.runner.talk.say(&Terminal.line(&Untrusted::from(said)));
+        self.environment.edited.retain(|path| !left.contains(path));
+        self.environment.with_edited = None;
+        self.environment.listed = if kept.is_empty() { EnvironmentState::Closed } else { EnvironmentState::Open(kept) };
+        true
+    }
+
     /// Whether a run read something, but no tracked file other than tests and their setup: then it shows the same at every
     /// revision, unless it reads what is built of the sources.
     fn reads_no_source(&self, all: &[Arc<UserPath>], read: &BTreeSet<PathBuf>) -> Result<bool, Failure> {
@@ -348,6 +372,11 @@ impl Hunt<'_> {
         adjustments: &mut Adjustments,
     ) -> Result<Option<Reproduced>, Failure> {
         if !others.iter().all(|other| self.is_alike(with, other)) {
+            if let EnvironmentState::Open(all) = &self.environment.listed
+                && self.leave_setup(&all.clone(), others)
+            {
+                return Ok(Some(Reproduced::Otherwise));
+            }
             self.environment.is_use_refuted = true;
             self.show(&adjustments.environment);
             return Ok(Some(Reproduced::Otherwise));
@@ -375,7 +404,7 @@ impl Hunt<'_> {
             self.use_files(Vec::new(), adjustments)?;
             return Ok(None);
         }
-        if self.unmount(&all)? {
+        if self.unmount(&all)? || self.leave_setup(&all, without) {
             return Ok(Some(Reproduced::Otherwise));
         }
         if self.environment.with_edited.is_some() {

@@ -593,8 +593,8 @@ impl<'h> Hunt<'h> {
 fn reason_of(again: &Again) -> &'static str {
     match again {
         Again::Hold(_) => {
-            "The change touches only test files, so the revision before it passes without testing anything: these \
-             files are held now, and the hunt starts again."
+            "What breaks the test in this change is in its test files, so the revision before it passes without testing \
+             anything: these files are held now, and the hunt starts again."
         }
         Again::HoldNothing => "No revision passes with the held files, but one does without them: nothing is held now.",
         Again::NewerPass(_) => {

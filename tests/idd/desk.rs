@@ -475,6 +475,23 @@ fn a_target_that_was_added_to_the_build_is_tested_in_each_revision() {
 }
 
 #[test]
+fn an_edit_of_the_setup_that_alone_makes_the_test_fail_is_named_and_not_hunted() {
+    for more in ["", "echo x > new; "] {
+        let fixture = Fixture::of(
+            "printf 'check:\\n\\t@grep -q 1 value\\n' > Makefile; echo 1 > value; commit first; for n in 1 2 3; do echo $n > log; commit \"change $n\"; done",
+        );
+        fixture.sh(&format!("{more}printf 'check:\\n\\t@echo wrong; exit 1\\n' > Makefile"));
+        let (found, said) = fixture.said(&["make", "check"], 3);
+        assert!(
+            said.contains("The test passes without your uncommitted changes in `Makefile`, so they are not tested.\n"),
+            "{said}"
+        );
+        assert!(found.contains("The test passes at the bad revision"), "{found}");
+        assert!(found.contains("Makefile"), "{found}");
+    }
+}
+
+#[test]
 fn what_the_user_has_replaces_a_file_where_it_needs_a_directory() {
     // `checks` was a file in old revisions, and was a directory before.
     let fixture = Fixture::of(

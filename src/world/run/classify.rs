@@ -10,7 +10,7 @@ use regex::Regex;
 use super::failure_line::{failure_line, is_telling, telling_line};
 use super::normalise::{normalise, without_colours};
 use super::{alike, crash, table};
-use crate::run::runners::{NamedOutcome, RunnerReport, junit};
+use crate::run::runners::{NamedOutcome, RunnerReport, junit, names_in_part};
 use idd_base::{Ending, NamedTest, Observation, Outcome, Reason, Signature, Sought, Stage};
 
 /// The exit code of a test that cannot test the revision.
@@ -391,9 +391,11 @@ fn passes_without_test(observation: &Observation, criteria: &Criteria) -> bool {
     else {
         return false;
     };
+    let output = plain(&observation.output);
+    let has_run_nothing = output.lines().any(table::ran_nothing);
     match RunnerReport::of_run_by(observation, &test.format) {
-        Some(report) => report.lacks(&test.name),
-        None => plain(&observation.output).lines().any(table::ran_nothing),
+        Some(report) => report.lacks(&test.name, &output, has_run_nothing),
+        None => has_run_nothing && !names_in_part(&test.name, &output),
     }
 }
 

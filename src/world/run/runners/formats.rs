@@ -47,7 +47,7 @@ pub const FORMATS: [RunnerFormat; 35] = [
         r"^(?:FAILED|ERROR) (\S+?\.py::.+?)(?: - .*)?$",
         r"^(?:=+ )?(?:\d+ \w+, )*\d+ (?:failed|passed|errors?|skipped|deselected|xfailed|xpassed|warnings?)\b.* in [\d.]+s",
     )
-    .lost(r"^ERROR (\S+\.py)(?: - .*)?$|^!+ (?:Interrupted|stopping|xdist.dsession.Interrupted|KeyboardInterrupt)"),
+    .lost(r"^ERROR (\S+\.py)(?: - .*)?$|^(?:=+ )?(?:no tests ran|\d+ deselected) in |^!+ (?:Interrupted|stopping|xdist.dsession.Interrupted|KeyboardInterrupt)"),
     row("unittest", r"^(?:FAIL|ERROR): (\w+ \([\w.]+\)(?: \(.*\)| \[.*\])?)$", r"^Ran \d+ tests? in ")
         .lost(r"^ERROR: ([\w.]+) \(unittest\.loader\._FailedTest|^Ran 0 tests in "),
     row("cargo test", r"^test (.+?)(?: - should panic)? \.\.\. FAILED$", r"^test result: ")

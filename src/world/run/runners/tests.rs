@@ -29,8 +29,11 @@ fn check(output: &str, format: &str, failed: &[&str]) {
 #[test]
 fn a_runner_that_succeeds_without_the_test_lacks_it() {
     let lacks = |format: &str, name: &str, output: &str| {
-        RunnerReport::read(output, format)
-            .map_or_else(|| output.lines().any(crate::run::table::ran_nothing), |report| report.lacks(name))
+        let has_run_nothing = output.lines().any(crate::run::table::ran_nothing);
+        match RunnerReport::read(output, format) {
+            Some(report) => report.lacks(name, output, has_run_nothing),
+            None => has_run_nothing && !names_in_part(name, output),
+        }
     };
     let result = |n_passed: usize, n_filtered: usize| {
         format!(
@@ -56,6 +59,16 @@ fn a_runner_that_succeeds_without_the_test_lacks_it() {
         ("go test", "x TestA", "ok  \tx\t0.001s\tcoverage: [no statements]\n".to_owned(), false),
         ("mocha", "suite two", "\n\n  0 passing (2ms)\n\n".to_owned(), true),
         ("mocha", "suite two", "\n\n  3 passing (2ms)\n\n".to_owned(), false),
+        // The file passes, but its line is another one than without `-v`; and a quieter runner lists nothing.
+        (
+            "prove",
+            "t/calc.t",
+            "t/calc.t .. \n1..1\nok 1\nok\nAll tests successful.\nFiles=1, Tests=1\n".to_owned(),
+            false,
+        ),
+        ("prove", "t/calc.t", "t/sum.t .. ok\nAll tests successful.\nFiles=1, Tests=1\n".to_owned(), true),
+        ("cargo test", "tests::two", format!("running 2 tests\n..\n{}", result(2, 0)), false),
+        ("cargo test", "tests::two", format!("running 1 test\ntest tests::two ... said\nok\n{}", result(1, 0)), false),
         // What was not stored may have named it.
         ("cargo test", "tests::two", format!("[... 9 bytes cut ...]\n{}", result(1, 0)), false),
     ] {
