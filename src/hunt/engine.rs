@@ -90,6 +90,7 @@ impl Hunter<'_> {
             let culprits = Self::labels(&sufficient, &candidates);
             self.name_culprits(&pair, culprits);
         } else if let Some((change, older)) = self.interaction(&pair, &paired).await? {
+            self.state.borrow_mut().necessary_ends = Some(pair.ends());
             pair.older = older;
             sufficient = change;
             let finding = &mut self.state.borrow_mut().finding;

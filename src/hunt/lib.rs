@@ -207,6 +207,8 @@ pub struct EngineState {
     pub is_effort_spent: bool,
     /// Whether runs that back claims take so long that they are not repeated.
     pub has_slow_claim: bool,
+    /// The ends between which the necessary change was reduced, if commits interact: those of the sufficient one are others.
+    necessary_ends: Option<ChangeEnds>,
     tested: HashMap<CommitId, TestedRevision>,
     /// Revisions whose artifact gave no verdict, so that they are built.
     unfetched: HashSet<CommitId>,
@@ -244,6 +246,7 @@ impl EngineState {
             n_asked_for_repairs: 0,
             is_effort_spent: false,
             has_slow_claim: false,
+            necessary_ends: None,
             tested: HashMap::new(),
             unfetched: HashSet::new(),
             is_building: false,

@@ -207,12 +207,13 @@ impl Hunter<'_> {
             return;
         }
         let mut open = Vec::new();
-        let question = ProbeQuestion::Exact(pair.ends());
+        let [of_sufficient, of_necessary] = self.exact(pair);
         {
             let finding = &self.state.borrow().finding;
-            for (change, is_sufficient, side) in
-                [(&finding.sufficient, true, &pair.older), (&finding.necessary, false, &pair.newer)]
-            {
+            for (change, is_sufficient, side, question) in [
+                (&finding.sufficient, true, &pair.older, of_sufficient),
+                (&finding.necessary, false, &pair.newer, of_necessary),
+            ] {
                 let units = change.iter().filter(|change| change.is_minimal).flat_map(|change| &change.units);
                 for (index, unit) in units.enumerate() {
                     if let (Some(tree), None) = (unit.without, unit.shown_without) {
@@ -231,8 +232,15 @@ impl Hunter<'_> {
         }
     }
 
+    /// The questions for the sufficient and the necessary change: what a run prints is compared with the ends between which
+    /// each was reduced.
+    fn exact(&self, pair: &TreePair) -> [ProbeQuestion; 2] {
+        let of_necessary = self.state.borrow().necessary_ends.unwrap_or(pair.ends());
+        [pair.ends(), of_necessary].map(ProbeQuestion::Exact)
+    }
+
     fn claims_of_change(&self, pair: &TreePair) -> Vec<ClaimToProve> {
-        let exact = ProbeQuestion::Exact(pair.ends());
+        let [of_sufficient, of_necessary] = self.exact(pair);
         let mut claims = Vec::new();
         let (older, newer) = (pair.older, pair.newer);
         let mut n_unverified = 0;
@@ -240,11 +248,19 @@ impl Hunter<'_> {
         let (words, of_unit) = (self.order.sought.words().claims, self.order.sought.words().of_unit);
         claims.push(ClaimToProve::of(words[0], Probe::again(&older), Expected::Pass));
         if let Some(change) = &finding.sufficient {
-            claims.push(ClaimToProve::of(words[1], Probe::claim(change.newer, older.revision, exact), Expected::Fail));
+            claims.push(ClaimToProve::of(
+                words[1],
+                Probe::claim(change.newer, older.revision, of_sufficient),
+                Expected::Fail,
+            ));
         }
         claims.push(ClaimToProve::of(words[2], Probe::again(&newer), Expected::Fail));
         if let Some(change) = &finding.necessary {
-            claims.push(ClaimToProve::of(words[3], Probe::claim(change.older, newer.revision, exact), Expected::Pass));
+            claims.push(ClaimToProve::of(
+                words[3],
+                Probe::claim(change.older, newer.revision, of_necessary),
+                Expected::Pass,
+            ));
         }
         let units = [
             (&finding.sufficient, older, ["the sufficient change without", of_unit[0]], Expected::NotFail),
@@ -256,6 +272,7 @@ impl Hunter<'_> {
                 continue;
             }
             let is_sufficient = expected == Expected::NotFail;
+            let exact = if is_sufficient { of_sufficient } else { of_necessary };
             let units = change.units.iter().enumerate();
             let trees: Vec<(usize, TreeId)> = units.filter_map(|(index, unit)| Some((index, unit.without?))).collect();
             n_unverified += trees.len().saturating_sub(MAX_UNITS);

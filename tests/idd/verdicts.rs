@@ -178,6 +178,20 @@ fn a_test_that_asks_to_be_skipped_somewhere_is_believed_in_what_it_says_elsewher
     assert_eq!(report.probes.reproduce, 3);
 }
 
+/// What the test prints where it passes differs from revision to revision.
+#[test]
+fn commits_that_interact_are_proved_although_each_pass_prints_another_value() {
+    let fixture = Fixture::of(
+        "echo 2 > a; echo 10 > b; commit init; for n in 1 2 3; do echo $n > log; commit \"log $n\"; done
+         echo 4 > a; commit older; for n in 4 5 6; do echo $n > log; commit \"log $n\"; done
+         echo 15 > b; commit culprit; for n in 7 8 9; do echo $n > log; commit \"log $n\"; done",
+    );
+    let test = "v=$(($(cat a) * $(cat b))); echo value $v; [ $v -lt 60 ]";
+    let report = check(&fixture, &[test], "culprit");
+    let culprits: Vec<_> = report.culprits.iter().map(|commit| commit.subject.clone()).collect();
+    assert_eq!((report.interaction, culprits), (true, vec!["culprit".into(), "older".into()]));
+}
+
 /// A runner that prints as unittest does. A revision without the test passes, because it runs nothing.
 #[test]
 fn a_test_that_is_younger_than_the_culprit_is_held_with_all_that_came_with_it() {
