@@ -589,7 +589,9 @@ impl Hunt<'_> {
     fn with(&self, files: &[Arc<UserPath>]) -> Surroundings {
         let shown = files.iter().filter_map(|candidate| candidate.shown().cloned()).collect();
         let held = files.iter().flat_map(|candidate| candidate.held()).map(|(path, _)| path.clone()).collect();
-        Surroundings { shown, held, ..self.runner.surroundings().clone() }
+        let edited =
+            files.iter().filter(|candidate| candidate.is_edited()).map(|candidate| candidate.path.clone()).collect();
+        Surroundings { shown, held, edited, ..self.runner.surroundings().clone() }
     }
 
     fn is_alike(&self, one: &Observation, other: &Observation) -> bool {

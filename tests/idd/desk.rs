@@ -492,6 +492,19 @@ fn an_edit_of_the_setup_that_alone_makes_the_test_fail_is_named_and_not_hunted()
 }
 
 #[test]
+fn what_was_built_with_an_edit_says_nothing_of_a_run_without_it() {
+    let fixture = Fixture::of(
+        "printf 'prog: src\\n\\tcp src prog\\n' > Makefile; echo prog > .gitignore; echo x > src; commit first; for n in 1 2 3; do echo $n > log; commit \"change $n\"; done",
+    );
+    fixture.sh("printf 'prog: src\\n\\techo bad > prog\\n' > Makefile");
+    let (_, said) = fixture.said(&["make -s && ! grep bad prog"], 3);
+    assert!(
+        said.contains("The test passes without your uncommitted changes in `Makefile`, so they are not tested.\n"),
+        "{said}"
+    );
+}
+
+#[test]
 fn what_the_user_has_replaces_a_file_where_it_needs_a_directory() {
     // `checks` was a file in old revisions, and was a directory before.
     let fixture = Fixture::of(

@@ -26,6 +26,8 @@ pub struct Surroundings {
     pub shown: Vec<ShownPath>,
     /// The files of the environment that are part of the tree, although no revision has them.
     pub held: BTreeSet<Vec<u8>>,
+    /// Those that revisions have, and the user has changed: what was built with one version says nothing of the other.
+    pub edited: BTreeSet<Vec<u8>>,
     /// The times of the user's files, if products of the user's build are visible.
     pub times: Option<Arc<FileTimes>>,
     /// Whether directories of the environment have compiled code.
@@ -68,6 +70,11 @@ impl Surroundings {
             fs::create_dir_all(sandbox.join(name))?;
         }
         Ok(Some(place.view(sandbox, tree, overlays)))
+    }
+
+    /// What a probe sees of the user's working tree, and which of its tracked files are as the user edited them.
+    pub fn seen_of_user(&self) -> (Vec<ShownPath>, BTreeSet<Vec<u8>>) {
+        (self.shown.clone(), self.edited.clone())
     }
 
     /// Copies into the checkout `tree` what is not mounted there.

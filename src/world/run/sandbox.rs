@@ -250,8 +250,8 @@ pub struct Sandbox {
     git_directory: PathBuf,
     /// HEAD of the last probe.
     probed_head: CommitId,
-    /// What the last probe saw of the user's working tree.
-    shown: Vec<ShownPath>,
+    /// What the last probe saw of the user's working tree, and which of its tracked files were as the user edited them.
+    shown: (Vec<ShownPath>, BTreeSet<Vec<u8>>),
 }
 
 impl Sandbox {
@@ -288,7 +288,7 @@ impl Sandbox {
             head,
             git_directory,
             probed_head: head,
-            shown: Vec::new(),
+            shown: (Vec::new(), BTreeSet::new()),
             refs,
         })
     }
@@ -404,13 +404,13 @@ impl Sandbox {
         known: KnownResult<'_>,
     ) -> Result<Option<Probed>, SandboxError> {
         self.restore()?;
-        let is_shown = self.shown == commands.surroundings.shown;
-        let is_refreshed = (job.is_clean || !is_shown) && !self.is_fresh;
+        let shown = commands.surroundings.seen_of_user();
+        let is_refreshed = (job.is_clean || self.shown != shown) && !self.is_fresh;
         if is_refreshed {
             self.worktree.refresh(&self.repository)?;
             self.drop_changes()?;
         }
-        self.shown.clone_from(&commands.surroundings.shown);
+        self.shown = shown;
         self.is_fresh = false;
         let was_empty = self.worktree.tree_id().is_none();
         if let Err(refusal) = self.worktree.move_to(&self.repository, job.tree)? {
