@@ -18,14 +18,17 @@ pub fn called_as(args: &[OsString], context: &Context) -> Option<(OsString, usiz
     if name == compiles::LISTER && is_set(compiles::VARIABLE) {
         return Some((name.to_owned(), 1));
     }
-    if name.to_str().is_some_and(is_known) && (is_set(VARIABLE) || is_set(compiles::VARIABLE)) {
+    // A build can have kept the link of an earlier run, as the cache of CMake does.
+    if name.to_str().is_some_and(is_known) {
         return Some((name.to_owned(), 1));
     }
     (args.get(1)? == "cc").then(|| ("cc".into(), 2))
 }
 
 /// Compiles as the arguments say; the result is the exit code.
-pub fn run(name: &OsStr, words: &[OsString], context: &Context) -> Result<u8, Failure> {
+///
+/// - `is_link`: whether the program was called under the name of a compiler.
+pub fn run(name: &OsStr, words: &[OsString], is_link: bool, context: &Context) -> Result<u8, Failure> {
     let others = |links: &Path| -> OsString {
         let path = context.variable("PATH").unwrap_or_default();
         let others: Vec<&[u8]> =
@@ -43,6 +46,11 @@ pub fn run(name: &OsStr, words: &[OsString], context: &Context) -> Result<u8, Fa
         return code.map(|code| u8::try_from(code).unwrap_or(1)).map_err(Failure::from);
     }
     let Some(place) = context.variable(VARIABLE) else {
+        if is_link {
+            let path = context.variable("PATH").unwrap_or_default();
+            let code = compiles::relay(name, words, (&context.directory, &path));
+            return code.map(|code| u8::try_from(code).unwrap_or(1)).map_err(Failure::from);
+        }
         return Err(Failure::usage(format!("`git idd cc` works for a recording, but `{VARIABLE}` is not set"))
             .with_hint("`git idd record` sets it, and calls the build with this compiler"));
     };

@@ -93,7 +93,7 @@ fn run(args: Vec<OsString>, environment: Vec<(OsString, OsString)>, is_json: &At
         Err(failure) => return fail(&failure, Console::plain()),
     };
     if let Some((name, n_words)) = cc::called_as(&args, &context) {
-        let done = cc::run(&name, &args[n_words..], &context);
+        let done = cc::run(&name, &args[n_words..], n_words == 1, &context);
         return done.unwrap_or_else(|failure| fail(&failure, Console::plain()));
     }
     let context = context.with_configuration();

@@ -158,6 +158,19 @@ fn record_says_when_the_build_never_called_the_compiler() {
     assert!(said.contains("hint: "), "{said}");
 }
 
+/// A build directory that was configured during an earlier run keeps the path of the link.
+#[test]
+fn a_link_of_an_earlier_run_under_the_name_of_a_compiler_is_that_compiler() {
+    let place = tempfile::tempdir().unwrap();
+    let link = place.path().join("cc");
+    std::os::unix::fs::symlink(env!("CARGO_BIN_EXE_git-idd"), &link).unwrap();
+    fs::write(place.path().join("a.c"), "int main(void) { return 3; }\n").unwrap();
+    let script = "./cc -MD -o a a.c && { ./a; [ $? = 3 ] && [ -e a.d ]; } && PATH=\"$PWD:$PATH\" cc --version";
+    let output = Command::new("sh").args(["-c", script]).current_dir(place.path()).output().unwrap();
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success() && !said.contains("unexpected argument"), "{said}");
+}
+
 #[test]
 fn record_names_what_is_compiled_as_it_is() {
     // Assembler that jumps is not understood; the rest of the program is recorded.

@@ -20,7 +20,7 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::{fs, io};
 
 /// The variable with the log file, for the compilers' links.
@@ -222,8 +222,19 @@ pub fn note_execution(start: &ProgramStart<'_>) {
 /// - `path`: the directories of compilers, without the links.
 pub fn note(file: &Path, name: &OsStr, words: &[OsString], (directory, path): (&Path, &OsStr)) -> io::Result<i32> {
     log(file, name, words, directory);
+    relay(name, words, (directory, path))
+}
+
+/// Runs a call of a compiler by its name as it is; the result is its exit code. A link to this program is no compiler.
+pub fn relay(name: &OsStr, words: &[OsString], (directory, path): (&Path, &OsStr)) -> io::Result<i32> {
     let name = name.to_str().unwrap_or_default();
-    let program = toolchain::places(path, name).find(|place| place.is_file()).ok_or(io::ErrorKind::NotFound)?;
+    let this = files::this_program().ok();
+    let is_link = |place: &Path| {
+        let program = fs::canonicalize(place).ok();
+        program.as_deref().and_then(Path::file_name) == this.as_deref().and_then(Path::file_name)
+    };
+    let is_compiler = |place: &PathBuf| place.is_file() && !is_link(place);
+    let program = toolchain::places(path, name).find(is_compiler).ok_or(io::ErrorKind::NotFound)?;
     let words: Vec<&OsStr> = words.iter().map(OsString::as_os_str).collect();
     process::relay(program.as_os_str(), &words, directory, &[("PATH".into(), path.to_owned())], false)
 }
