@@ -252,7 +252,7 @@ impl Hunt<'_> {
         let is_failing = reproduced(&seen, &self.runner.criteria) == PlainResult::Fails;
         let read: BTreeSet<_> = recorded.into_iter().filter(|(_, seen)| seen.is_read()).map(|(path, _)| path).collect();
         let is_read_and_removed = |needed: &Arc<UserPath>| self.environment.removed.contains(&needed.path);
-        self.environment.reads_no_source = self.reads_no_source(&all, &read)?;
+        self.environment.reads_no_source = is_failing && self.reads_no_source(&all, &read)?;
         if (!is_failing || self.used(&all, &read).iter().any(is_read_and_removed)) && self.unmount(&all)? {
             return self.with_all_files(adjustments);
         }

@@ -50,6 +50,7 @@ pub fn held(
         && let Some(file) = files::read(top, &path)
         && (graph::has_path(user, bad, &path)
             || (is_text(&file)
+                && !is_behind_link(&path, top)
                 && !is_in_large_directory(&path, top, bad, user)
                 && !locate::is_ignored(location, &path, &context.environment)))
     {
@@ -71,6 +72,13 @@ pub fn held(
         held.extend(found);
     }
     Ok(held)
+}
+
+/// Whether a directory above a path is a link: the link is shown, and git says nothing of what is behind it.
+fn is_behind_link(path: &[u8], top: &Path) -> bool {
+    let mut above =
+        Path::new(OsStr::from_bytes(path)).ancestors().skip(1).filter(|above| !above.as_os_str().is_empty());
+    above.any(|above| top.join(above).is_symlink())
 }
 
 /// Whether the topmost directory above a path that a revision does not have is too large to be held.

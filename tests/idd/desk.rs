@@ -492,6 +492,15 @@ fn an_edit_of_the_setup_that_alone_makes_the_test_fail_is_named_and_not_hunted()
 }
 
 #[test]
+fn a_program_behind_a_link_that_git_ignores_is_run_with_what_is_beside_it() {
+    let fixture = Fixture::of(&format!(
+        "{HISTORY} mkdir -p ../away/bin; printf '#!/bin/sh\\n. \"$(dirname \"$0\")/part\"\\n' > ../away/bin/run; chmod +x ../away/bin/run"
+    ));
+    fixture.sh("echo 'grep -qx 1 value || { echo wrong; exit 1; }' > ../away/bin/part; printf 'linked\\n' >> .gitignore; git commit -qam ignore; ln -s \"$(cd ..; pwd)/away\" linked");
+    assert_eq!(check_found(&fixture, &["linked/bin/run"]), ["linked"]);
+}
+
+#[test]
 fn what_was_built_with_an_edit_says_nothing_of_a_run_without_it() {
     let fixture = Fixture::of(
         "printf 'prog: src\\n\\tcp src prog\\n' > Makefile; echo prog > .gitignore; echo x > src; commit first; for n in 1 2 3; do echo $n > log; commit \"change $n\"; done",
