@@ -161,7 +161,7 @@ const NO_TEST: [&str; 10] = [
 
 /// Messages of test runners that have run no test and succeed: cargo, go, jest, mocha, node, `RSpec`, minitest.
 const RAN_NOTHING: [&str; 6] = [
-    r"^test result: ok\. 0 passed; 0 failed; 0 ignored; 0 measured; [1-9]\d* filtered out",
+    r"^test result: ok\. 0 passed; 0 failed; (?:[1-9]\d* ignored; 0 measured; \d+|0 ignored; 0 measured; [1-9]\d*) filtered out",
     r"^testing: warning: no tests to run|^ok  \t.* \[no tests to run\]$",
     r"^No tests? (?:files? )?found, exiting with code 0",
     r"^ +0 passing \(",

@@ -9,6 +9,8 @@ pub struct RunnerFormat {
     pub failed: &'static str,
     /// What names a passing test, if the runner always lists them.
     pub passed: Option<&'static str>,
+    /// What names a test that was skipped.
+    pub skipped: Option<&'static str>,
     /// What the runner prints after all tests: without it, a test that is not named may not have run.
     pub end: &'static str,
     /// What names a file, class or module whose tests could not be run (its first group, a part of their names), or says
@@ -19,12 +21,16 @@ pub struct RunnerFormat {
 }
 
 const fn row(name: &'static str, failed: &'static str, end: &'static str) -> RunnerFormat {
-    RunnerFormat { name, failed, passed: None, end, lost: None, section: None }
+    RunnerFormat { name, failed, passed: None, skipped: None, end, lost: None, section: None }
 }
 
 impl RunnerFormat {
     const fn passed(self, passed: &'static str) -> Self {
         Self { passed: Some(passed), ..self }
+    }
+
+    const fn skipped(self, skipped: &'static str) -> Self {
+        Self { skipped: Some(skipped), ..self }
     }
 
     const fn section(self, section: &'static str) -> Self {
@@ -47,11 +53,14 @@ pub const FORMATS: [RunnerFormat; 35] = [
         r"^(?:FAILED|ERROR) (\S+?\.py::.+?)(?: - .*)?$",
         r"^(?:=+ )?(?:\d+ \w+, )*\d+ (?:failed|passed|errors?|skipped|deselected|xfailed|xpassed|warnings?)\b.* in [\d.]+s",
     )
-    .lost(r"^ERROR (\S+\.py)(?: - .*)?$|^(?:=+ )?(?:no tests ran|\d+ deselected) in |^!+ (?:Interrupted|stopping|xdist.dsession.Interrupted|KeyboardInterrupt)"),
+    .lost(r"^ERROR (\S+\.py)(?: - .*)?$|^(?:=+ )?(?:no tests ran|\d+ (?:deselected|skipped)(?:, \d+ (?:deselected|warnings?))*) in |^!+ (?:Interrupted|stopping|xdist.dsession.Interrupted|KeyboardInterrupt)")
+    .skipped(r"^(\S+?\.py::\S+) SKIPPED"),
     row("unittest", r"^(?:FAIL|ERROR): (\w+ \([\w.]+\)(?: \(.*\)| \[.*\])?)$", r"^Ran \d+ tests? in ")
+        .skipped(r"^(\w+ \([\w.]+\)).* \.\.\. skipped ")
         .lost(r"^ERROR: ([\w.]+) \(unittest\.loader\._FailedTest|^Ran 0 tests in "),
     row("cargo test", r"^test (.+?)(?: - should panic)? \.\.\. FAILED$", r"^test result: ")
-        .passed(r"^test (.+?)(?: - should panic)? \.\.\. ok$"),
+        .passed(r"^test (.+?)(?: - should panic)? \.\.\. ok$")
+        .skipped(r"^test (.+?)(?: - should panic)? \.\.\. ignored\b"),
     // The binary or crate is named after its tests, if one of them fails.
     row(
         "cargo test -q",
@@ -63,6 +72,7 @@ pub const FORMATS: [RunnerFormat; 35] = [
         .passed(r"^ +PASS \[ *[\d.]+s\] (?:\( *\d+/\d+\) )?(\S+ \S+)$"),
     row("go test", r"^\s*--- FAIL: (\S+) \(", r"^(?:FAIL\s+\S+\s|ok\s+\S+\s(?:[^\[\n]|\[no s)*$)")
         .section_after(r"^(?:FAIL|ok  )\t(\S+)(?:\t(?:[^\[\n]|\[no s)*)?$")
+        .skipped(r"^\s*--- SKIP: (\S+) \(")
         .lost(r"^FAIL\t(\S+) \[(?:build|setup) failed\]|^panic: "),
     row(
         "go test -json",

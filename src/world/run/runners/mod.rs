@@ -22,6 +22,8 @@ pub struct RunnerReport {
     pub failed: Vec<String>,
     /// The passing tests, if the format lists them.
     passed: Option<Vec<String>>,
+    /// The tests that were skipped, as far as the format names them.
+    skipped: Vec<String>,
     /// What could not be run: parts of the names of its tests.
     lost: Vec<String>,
     /// The files or packages with which the names begin, if the format has them.
@@ -48,6 +50,7 @@ struct CompiledFormat {
     format: &'static RunnerFormat,
     failed: Regex,
     passed: Option<Regex>,
+    skipped: Option<Regex>,
     end: Regex,
     lost: Option<Regex>,
     section: Option<(Regex, bool)>,
@@ -59,6 +62,7 @@ static COMPILED: LazyLock<Vec<CompiledFormat>> = LazyLock::new(|| {
         format,
         failed: compile(format.failed),
         passed: format.passed.map(compile),
+        skipped: format.skipped.map(compile),
         end: compile(format.end),
         lost: format.lost.map(compile),
         section: format.section.map(|(section, is_after)| (compile(section), is_after)),
@@ -95,7 +99,10 @@ impl RunnerReport {
         (compiled.end.is_match(&output) || !report.failed.is_empty()).then_some(report)
     }
 
-    fn of(CompiledFormat { format, failed, passed, end, lost, section }: &CompiledFormat, output: &str) -> Self {
+    fn of(
+        CompiledFormat { format, failed, passed, skipped, end, lost, section }: &CompiledFormat,
+        output: &str,
+    ) -> Self {
         let sections = Sections::find(section.as_ref(), output);
         let names = |pattern: &Regex| names(pattern, &sections, output);
         let lost: Vec<_> = lost.iter().flat_map(|lost| lost.captures_iter(output)).collect();
@@ -109,6 +116,7 @@ impl RunnerReport {
             format: format.name,
             failed,
             passed: passed.as_ref().map(names),
+            skipped: skipped.as_ref().map(names).unwrap_or_default(),
             lost: lost.iter().filter_map(|found| Some(found.get(1)?.as_str().to_owned())).collect(),
             sections: sections.places.iter().map(|(_, name)| (*name).to_owned()).collect(),
             is_whole: end.is_match(output) && !is_left_out && !is_cut,
@@ -116,13 +124,15 @@ impl RunnerReport {
         }
     }
 
-    /// Whether a test has certainly not run: the runner lists those that pass, and this one is not among them; or it says that
+    /// Whether a test has certainly not run: the runner says that it skipped it; it lists those that pass, and this one is not among them; or it says that
     /// it has run nothing. A name that stands anywhere in the output may have passed in another form.
     ///
     /// - `has_run_nothing`: what the runner says, at least of one part.
     pub fn lacks(&self, name: &str, output: &str, has_run_nothing: bool) -> bool {
         let is_listed = self.passed.as_ref().is_none_or(|passed| !passed.is_empty()) || has_run_nothing;
-        !self.is_cut && is_listed && self.outcome(name) == NamedOutcome::Absent && !names_in_part(name, output)
+        let is_skipped = self.skipped.iter().any(|skipped| skipped == name);
+        is_skipped
+            || !self.is_cut && is_listed && self.outcome(name) == NamedOutcome::Absent && !names_in_part(name, output)
     }
 
     /// Whether the runner names the tests that pass.

@@ -59,6 +59,28 @@ fn a_runner_that_succeeds_without_the_test_lacks_it() {
         ("go test", "x TestA", "ok  \tx\t0.001s\tcoverage: [no statements]\n".to_owned(), false),
         ("mocha", "suite two", "\n\n  0 passing (2ms)\n\n".to_owned(), true),
         ("mocha", "suite two", "\n\n  3 passing (2ms)\n\n".to_owned(), false),
+        // What is skipped has not run, whatever is printed of it.
+        (
+            "cargo test",
+            "tests::two",
+            format!("running 1 test\ntest tests::two ... ignored, slow\n{}", result(0, 3)),
+            true,
+        ),
+        ("go test", "x TestA", "=== RUN   TestA\n--- SKIP: TestA (0.00s)\nPASS\nok  \tx\t0.001s\n".to_owned(), true),
+        (
+            "unittest",
+            "test_a (m.T.test_a)",
+            "test_a (m.T.test_a) ... skipped 'no'\n\nRan 1 test in 0.000s\n\nOK (skipped=1)\n".to_owned(),
+            true,
+        ),
+        (
+            "pytest",
+            "test_m.py::test_a",
+            "test_m.py::test_a SKIPPED (no)\n\n=== 1 skipped in 0.01s ===\n".to_owned(),
+            true,
+        ),
+        ("pytest", "test_m.py::test_a", "s\n1 skipped in 0.01s\n".to_owned(), true),
+        ("pytest", "test_m.py::test_a", ".s\n1 passed, 1 skipped in 0.01s\n".to_owned(), false),
         // The file passes, but its line is another one than without `-v`; and a quieter runner lists nothing.
         (
             "prove",
