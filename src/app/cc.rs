@@ -48,7 +48,7 @@ pub fn run(name: &OsStr, words: &[OsString], is_link: bool, context: &Context) -
     let Some(place) = context.variable(VARIABLE) else {
         if is_link {
             let path = context.variable("PATH").unwrap_or_default();
-            let code = compiles::relay(name, words, (&context.directory, &path));
+            let code = compiles::relay(name, words, &context.directory, &path);
             return code.map(|code| u8::try_from(code).unwrap_or(1)).map_err(Failure::from);
         }
         return Err(Failure::usage(format!("`git idd cc` works for a recording, but `{VARIABLE}` is not set"))

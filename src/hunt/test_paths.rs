@@ -71,7 +71,8 @@ pub fn is_setup_path(path: &[u8]) -> bool {
     let name = path.rsplit('/').next().unwrap_or_default();
     // `jest.config.js`, `karma.conf.js`, `.mocharc.yml`.
     let of_runner = |mark: &str| name.split_once(mark).is_some_and(|(runner, _)| !runner.is_empty());
-    FILES.contains(&name) || [".config.", ".conf.", "rc."].into_iter().any(of_runner)
+    let is_hidden_rc = name.starts_with('.') && name.split('.').nth(1).is_some_and(|stem| stem.ends_with("rc"));
+    FILES.contains(&name) || is_hidden_rc || [".config.", ".conf."].into_iter().any(of_runner)
 }
 
 /// Whether a file is named like the class of a test in a language of the JVM: `ParserTest.java`, `TestParser.java`.
@@ -120,6 +121,9 @@ mod tests {
             ("jest.config.js", true),
             ("web/karma.conf.js", true),
             (".mocharc.yml", true),
+            (".eslintrc", true),
+            ("src/crc.c", false),
+            ("src.py", false),
             ("src/config.js", false),
             ("src/app.conf", false),
             ("src/make.c", false),

@@ -123,9 +123,9 @@ impl Hunt<'_> {
         if let Some(shown) = others.chunks(MAX_OTHERS).next() {
             let (fail, are) = if others.len() == 1 { ("fails", "is") } else { ("fail", "are") };
             let n_others = count(others.len(), "other test");
-            let more = if others.len() > shown.len() { ", ..." } else { "" };
+            let more = if others.len() > shown.len() { " and more" } else { "" };
             note(format!(
-                "{n_others} {fail} at the bad revision, too, and {are} not hunted: {}{more}",
+                "{n_others} {fail} at the bad revision, too, and {are} not hunted: {}{more}.",
                 shown.join(", ")
             ));
         }
@@ -161,7 +161,7 @@ impl Hunt<'_> {
         if n_rebuilt > 0 {
             let runs = count(usize::try_from(n_rebuilt).unwrap_or(usize::MAX), "run");
             note(format!(
-                "Products of earlier builds gave {runs} without a verdict; the results of fresh checkouts count."
+                "Products of earlier builds left {runs} without a verdict; the results of fresh checkouts count."
             ));
         }
         if let Some(lack) = &session.noticed.lack {

@@ -199,7 +199,8 @@ fn a_test_that_is_younger_than_the_culprit_is_held_with_all_that_came_with_it() 
         r#"
         echo 'if [ -e tests/init ] && [ -e tests/mul ]; then
             grep -qx 1 value && { echo "Ran 1 test in 0.0s"; exit 0; }
-            echo "FAIL: test_mul (tests.mul.T.test_mul)"; echo "AssertionError: 5 != 6"; echo "Ran 1 test in 0.0s"; exit 1
+            echo "FAIL: test_mul (tests.mul.T.test_mul)"; echo "FAIL: test_sum (tests.mul.T.test_sum)"
+            echo "AssertionError: 5 != 6"; echo "Ran 2 tests in 0.0s"; exit 1
         fi
         echo "Ran 0 tests in 0.0s"' > run
         echo 1 > value; commit init
@@ -212,6 +213,11 @@ fn a_test_that_is_younger_than_the_culprit_is_held_with_all_that_came_with_it() 
     );
     let report = check(&fixture, &["sh run"], "break value");
     assert_eq!(report.change.necessary.unwrap().lines, 2);
+    let notes: Vec<_> = report.notes.iter().map(|note| String::from_utf8_lossy(note.as_bytes())).collect();
+    let other = "1 other test fails at the bad revision, too, and is not hunted: `test_sum (tests.mul.T.test_sum)`.";
+    assert!(notes.iter().any(|note| note == other), "{notes:?}");
+    let border = "do not run the test `test_mul (tests.mul.T.test_mul)`.";
+    assert!(notes.iter().any(|note| note.ends_with(border)), "{notes:?}");
 }
 
 #[test]

@@ -108,7 +108,8 @@ fn named(first: &Observation, second: &Observation) -> Option<NamedTest> {
     let report = RunnerReport::of_run(first)?;
     let again = RunnerReport::of_run_by(second, report.format)?;
     let name = report.failed.iter().find(|name| again.failed.contains(name))?.clone();
-    let others = report.failed.iter().chain(&again.failed).filter(|other| **other != name).cloned().collect();
+    let only_again = again.failed.iter().filter(|other| !report.failed.contains(other));
+    let others = report.failed.iter().chain(only_again).filter(|other| **other != name).cloned().collect();
     Some(NamedTest { format: report.format.to_owned(), name, others })
 }
 

@@ -222,11 +222,11 @@ pub fn note_execution(start: &ProgramStart<'_>) {
 /// - `path`: the directories of compilers, without the links.
 pub fn note(file: &Path, name: &OsStr, words: &[OsString], (directory, path): (&Path, &OsStr)) -> io::Result<i32> {
     log(file, name, words, directory);
-    relay(name, words, (directory, path))
+    relay(name, words, directory, path)
 }
 
 /// Runs a call of a compiler by its name as it is; the result is its exit code. A link to this program is no compiler.
-pub fn relay(name: &OsStr, words: &[OsString], (directory, path): (&Path, &OsStr)) -> io::Result<i32> {
+pub fn relay(name: &OsStr, words: &[OsString], directory: &Path, path: &OsStr) -> io::Result<i32> {
     let name = name.to_str().unwrap_or_default();
     let this = files::this_program().ok();
     let is_link = |place: &Path| {

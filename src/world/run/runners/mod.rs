@@ -124,8 +124,8 @@ impl RunnerReport {
         }
     }
 
-    /// Whether a test has certainly not run: the runner says that it skipped it; it lists those that pass, and this one is not among them; or it says that
-    /// it has run nothing. A name that stands anywhere in the output may have passed in another form.
+    /// Whether a test has certainly not run: the runner says that it skipped this test; or it lists those that pass, or says
+    /// that it ran nothing, and this one is not named. A name that stands anywhere else in the output may have passed.
     ///
     /// - `has_run_nothing`: what the runner says, at least of one part.
     pub fn lacks(&self, name: &str, output: &str, has_run_nothing: bool) -> bool {
