@@ -49,6 +49,7 @@ use idd_world::run::sandbox::{self, Commands, Probed, SandboxError};
 use sha2::{Digest as _, Sha256};
 use std::cell::RefCell;
 use std::collections::{HashMap, HashSet};
+use std::mem;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -441,6 +442,8 @@ impl<'p> Runner<'p> {
         let usual = (Arc::clone(&self.commands), self.plan_digest, self.time_limits);
         let limits = TimeLimits { test: limit, ..self.time_limits };
         (self.commands, self.plan_digest, self.time_limits) = (commands, digest(&plan, self.programs), limits);
+        // What the test takes says nothing about another command.
+        let durations = mem::take(&mut self.durations);
         let queued_job = QueuedJob { probe, key: self.key(&probe), nth: probe.run.unwrap_or_default() };
         let seen = match self.known(&queued_job) {
             Ok(Some((observation, _))) => {
@@ -451,6 +454,7 @@ impl<'p> Runner<'p> {
             Err(error) => Err(error),
         };
         (self.commands, self.plan_digest, self.time_limits) = usual;
+        self.durations = durations;
         seen
     }
 

@@ -18,7 +18,8 @@ pub const MAX_LINES: usize = 5;
 /// The failures in a run of a suite.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Failures {
-    /// The lines that report a failure, numbers included, and how often each is printed.
+    /// The tests that fail, if the runner names them; else the lines that report a failure, numbers included. And how often
+    /// each is printed.
     lines: BTreeMap<String, usize>,
     /// The sum of the suite's own counts: `2 failed, 1 error`, `Failures: 3`.
     n_counted: u64,
@@ -30,15 +31,16 @@ impl Failures {
     /// Reads them from an output.
     pub fn of(seen: &Observation) -> Self {
         let mut failures = Self { is_cut: is_cut(seen), ..Self::default() };
+        let failed = RunnerReport::of_run(seen).map(|report| report.failed);
+        let is_named = failed.is_some();
+        let mut add = |failure: String| *failures.lines.entry(failure).or_default() += 1;
+        failed.into_iter().flatten().for_each(&mut add);
         for line in seen.output.lines() {
             if let Some(n_failures) = counted(line) {
                 failures.n_counted += n_failures;
-            } else if is_telling(line) {
-                *failures.lines.entry(form(line)).or_default() += 1;
+            } else if !is_named && is_telling(line) {
+                add(form(line));
             }
-        }
-        for name in RunnerReport::of_run(seen).into_iter().flat_map(|report| report.failed) {
-            *failures.lines.entry(name).or_default() += 1;
         }
         failures
     }
@@ -310,6 +312,21 @@ mod tests {
         check("not ok 1\n", "not ok 2\n", &["not ok 2"], false);
         check("FAIL: a\n", "FAIL: a\nok\nFAIL: a\n", &["FAIL: a"], false);
         check("FAIL: a\nFAIL: b\n", "FAIL: b\n", &[], false);
+    }
+
+    #[test]
+    fn a_runner_that_names_its_tests_is_believed_whatever_else_it_prints() {
+        let jest = |tests: &str, n: usize| {
+            format!(
+                "FAIL test/a.ts (5.2 s)\n{tests}\nTests:       {n} failed, 2 passed, 3 total\nRan all test suites.\n"
+            )
+        };
+        let at_head = jest("  ✕ is null (1 ms)\n  ✓ should fail (1 ms)\n  ● a › is null", 1);
+        let with_fix =
+            jest("  ✕ is null\n  ✓ should fail\n  ● a › is null\n  E another line fails", 1).replace(" (5.2 s)", "");
+        check(&at_head, &with_fix, &[], false);
+        let worse = jest("  ● a › is null\n  ● a › should fail", 2);
+        check(&at_head, &worse, &["test/a.ts a › should fail"], true);
     }
 
     #[test]

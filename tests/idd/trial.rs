@@ -206,6 +206,25 @@ fn a_revert_of_the_whole_culprit_may_take_its_tests_with_it() {
     let value = judge(&fixture, patch(&fixture, revert), &[], 0);
     assert_eq!(results(&value), "hhhnnh", "{value}");
     assert_eq!(why(&value, 5), "`tests/wanted` go with the whole commit, which the fix reverts");
+    // Nor are they missed in the suite.
+    let counting = "echo \"Ran $(ls tests | wc -l) tests in 0.001s\"; echo; echo OK";
+    let value = judge(&fixture, patch(&fixture, revert), &["--suite", counting], 0);
+    assert_eq!((results(&value).as_str(), why(&value, 4)), ("hhhnhh", "1 test run with the fix; 2 at HEAD"), "{value}");
+    let left_out = format!("{MEND}; git rm -q tests/wanted");
+    let value = judge(&fixture, patch(&fixture, &left_out), &["--suite", counting], 1);
+    assert_eq!(results(&value), "hhhnff", "{value}");
+}
+
+#[test]
+fn a_fix_may_change_tests_of_the_culprit_that_pass_with_it_as_they_are_too() {
+    let fixture = hunted(&[]);
+    let stricter = "printf '16\\nlate_\\n' > tests/wanted; sed -i 's/^late$/late\\nlate_/' src/value";
+    let value = judge(&fixture, patch(&fixture, &format!("{MEND}; {stricter}")), &["--suite", SUITE], 0);
+    assert_eq!(results(&value), "hhhnhh", "{value}");
+    assert_eq!(why(&value, 5), "the fix changes `tests/wanted`, and passes the suite with them as at HEAD, too");
+    let weaker = "echo 16 > tests/wanted; sed -i 's/^late$/15/' src/value";
+    let value = judge(&fixture, patch(&fixture, &format!("{MEND}; {weaker}")), &["--suite", SUITE], 1);
+    assert_eq!(results(&value), "hhhnhf", "{value}");
 }
 
 #[test]

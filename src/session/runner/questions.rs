@@ -1,7 +1,9 @@
 //! Questions about a tree besides the test: the exact failure, new warnings, the suite.
 
+use crate::criteria::FIRST_LIMIT;
 use crate::runner::job::QueuedJob;
 use crate::runner::known::FIRST_OF_PROOF;
+use crate::runner::time_limit::measured_limits;
 use crate::runner::{Runner, RunnerError};
 use crate::suite::{self, Failures};
 use crate::tally::counted;
@@ -181,7 +183,7 @@ impl Runner<'_> {
             return Ok(Some(known.clone()));
         }
         let (runs, cached) = (self.tally.runs.clone(), self.tally.n_cached);
-        let limit = self.plan.order.test.timeout.unwrap_or(crate::criteria::FIRST_LIMIT).max(self.time_limits.test);
+        let limit = self.suite_limit().max(self.time_limits.test);
         let asked = Probe { is_claim, precheck: None, question: ProbeQuestion::Test, ..*probe };
         self.counts_as = Some(counted::SUITE);
         let seen = self.observe_with(CommandWords::Shell(line), limit, asked);
@@ -193,6 +195,14 @@ impl Runner<'_> {
             self.beside.suites.insert((probe.tree, is_claim), seen.clone());
         }
         Ok(seen)
+    }
+
+    /// The time limit of the suite: that of the user, or else that of a test which takes as long as its longest run.
+    fn suite_limit(&self) -> Duration {
+        let ended = self.beside.suites.values().filter(|seen| seen.ending != Ending::Timeout);
+        let longest = ended.map(|seen| seen.duration).max();
+        let measured = longest.map_or(FIRST_LIMIT, |longest| measured_limits(longest).test);
+        self.plan.order.test.timeout.unwrap_or(measured)
     }
 
     /// Passes if the suite is fast, fails if it is not; unresolved, with a message, if it cannot compare two trees.

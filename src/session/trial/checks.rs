@@ -104,10 +104,11 @@ impl FixChecks<'_, '_> {
         let vacuous = self.vacuous(&pass, &mut trial.remarks)?;
         trial.checks.push(vacuous);
         trial.checks.push(self.warnings()?);
-        let suite = self.suite()?;
+        let is_revert = self.is_revert()?;
+        let suite = self.suite(is_revert)?;
         let is_run = suite.result != CheckResult::NotRun;
         trial.checks.push(suite);
-        trial.checks.push(self.own_tests(is_run)?);
+        trial.checks.push(self.own_tests(is_run, is_revert)?);
         Ok(())
     }
 
@@ -337,11 +338,17 @@ impl FixChecks<'_, '_> {
             (true, true) if self.hunt.runner.complaining.has_checked() => {
                 check(CheckResult::Holds, "compilers and interpreters print none".to_owned())
             }
-            (true, true) => check(CheckResult::NotRun, "not run, no checker knows these files".to_owned()),
+            (true, true) => {
+                let why = "not run: no checker knows these files, or they are as before the culprit";
+                check(CheckResult::NotRun, why.to_owned())
+            }
         })
     }
 
-    fn suite(&mut self) -> Result<FixCheck, Failure> {
+    /// Compares the suite with the fix to that of HEAD.
+    ///
+    /// - `is_revert`: whether the fix takes back a whole commit, with the tests that came with it.
+    fn suite(&mut self, is_revert: bool) -> Result<FixCheck, Failure> {
         let judged = |result, why: &str| FixCheck::new(CheckName::Suite, result, why);
         if self.hunt.plan.suite.is_none() {
             return Ok(judged(CheckResult::NotRun, "not run (`--suite <command>` names one)"));
@@ -369,7 +376,7 @@ impl FixChecks<'_, '_> {
             return Ok(match (counts(head), counts(patched)) {
                 (Some(before), Some(now)) if now.n_ran < before.n_ran => {
                     let why = format!("{} run with the fix; {} at HEAD", count(now.n_ran, "test"), before.n_ran);
-                    judged(CheckResult::Fails, &why)
+                    judged(if is_revert { CheckResult::Holds } else { CheckResult::Fails }, &why)
                 }
                 (Some(before), None) => {
                     let why = format!("it counts no test with the fix; {} at HEAD", before.n_ran);
@@ -400,25 +407,37 @@ impl FixChecks<'_, '_> {
         }
     }
 
-    /// Whether the tests that came with the culprits stay. A fix that reverts a culprit as a whole may remove them.
+    /// Whether the fix is the revert of a culprit, or of a merge whose revert was tested.
+    fn is_revert(&self) -> Result<bool, Failure> {
+        let store = self.scene.store;
+        let tested =
+            self.scene.report.reverts.iter().filter_map(|fix| fix.reverts.as_ref()).map(|commit| commit.commit);
+        for commit in self.culprits().into_iter().chain(tested) {
+            let Some(ends) = self.ends_of(commit)? else { continue };
+            let reverted = store.merge(ends.newer, self.scene.head, ends.older, Favor::Neither)?;
+            if reverted == Merged::Clean(self.scene.patched, Rung::Merge) {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    /// Whether the tests that came with the culprits stay. A revert of a whole commit may remove them; another fix may
+    /// change them, if they pass with it as they are at HEAD, too.
     ///
     /// - `is_run`: whether the suite, which can have them, was run.
-    fn own_tests(&mut self, is_run: bool) -> Result<FixCheck, Failure> {
+    fn own_tests(&mut self, is_run: bool, is_revert: bool) -> Result<FixCheck, Failure> {
         let judged = |result, why: String| FixCheck::new(CheckName::OwnTests, result, why);
         let [mut kept, mut lost] = [const { BTreeSet::<Vec<u8>>::new() }; 2];
-        let mut is_revert = false;
         for commit in self.culprits() {
             let Some(ends) = self.ends_of(commit)? else { continue };
-            let store = self.scene.store;
-            let reverted = store.merge(ends.newer, self.scene.head, ends.older, Favor::Neither)?;
-            is_revert |= reverted == Merged::Clean(self.scene.patched, Rung::Merge);
-            for test in own_tests(store, &|path| self.is_cause(path), ends, self.scene.head)? {
+            for test in own_tests(self.scene.store, &|path| self.is_cause(path), ends, self.scene.head)? {
                 let group = if self.n_lost(&test)? > 0 { &mut lost } else { &mut kept };
                 group.insert(test.path);
             }
         }
         let [kept, lost] = [kept, lost].map(Vec::from_iter);
-        let run = if is_run { "the suite ran with the fix" } else { "not run" };
+        let run = if is_run { "whether the suite runs them is not known" } else { "not run" };
         Ok(match (&lost[..], &kept[..]) {
             ([], []) => judged(CheckResult::Holds, "it brought none that still exist".to_owned()),
             ([], kept) => judged(CheckResult::Holds, format!("{} stay ({run})", named(kept))).about(kept.to_vec()),
@@ -426,11 +445,31 @@ impl FixChecks<'_, '_> {
                 let why = format!("{} go with the whole commit, which the fix reverts", named(lost));
                 judged(CheckResult::Holds, why).about(lost.to_vec())
             }
+            (lost, _) if is_run && self.passes_with_tests_of_head(lost)? => {
+                let why = format!("the fix changes {}, and passes the suite with them as at HEAD, too", named(lost));
+                judged(CheckResult::Holds, why).about(lost.to_vec())
+            }
             (lost, _) => {
                 let why = format!("the fix changes or removes what the culprit tests in {}", named(lost));
                 judged(CheckResult::Fails, why).about(lost.to_vec())
             }
         })
+    }
+
+    /// Whether the suite is no worse than at HEAD with the fix but for its changes of these files, all of which it keeps.
+    fn passes_with_tests_of_head(&mut self, paths: &[Vec<u8>]) -> Result<bool, Failure> {
+        let FixTrees { head, bare, store, .. } = self.scene;
+        for path in paths {
+            if store.file(bare, path)?.is_none() {
+                return Ok(false);
+            }
+        }
+        let committed = graph::tree_of(store.repository(), self.hunt.plan.bad)?;
+        let Some(tree) = store.with_paths_of(committed, bare, paths)? else { return Ok(false) };
+        let tree = store.view(tree)?;
+        let question = ProbeQuestion::Suite(Baseline { trees: [head; 3] });
+        self.hunt.runner.talk.say("Running the suite with the fix, without its changes of tests.");
+        Ok(tree != head && self.ask(Probe { question, ..self.probe(tree) })? == Outcome::Pass)
     }
 
     /// The commits that break the test.

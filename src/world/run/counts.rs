@@ -3,6 +3,7 @@
 //! Data first: [`SUMMARIES`] has the lines in which runners count, [`WORDS`] the meaning of the words beside a number.
 
 use crate::run::classify::plain;
+use crate::run::runners::CUT;
 use regex::Regex;
 use std::sync::LazyLock;
 
@@ -94,7 +95,8 @@ impl TestCounts {
             Regex::new(&pattern).expect("a valid pattern")
         });
         let mut counts: Option<Self> = None;
-        for line in plain(output).lines().filter(|line| SUMMARY.is_match(line)) {
+        let output = plain(output);
+        for line in output.lines().filter(|line| SUMMARY.is_match(line)) {
             let (mut all, mut ran, mut left_out) = (None, 0, 0);
             for found in NUMBER.captures_iter(line) {
                 let number = found.get(1).or_else(|| found.get(4)).map_or("", |number| number.as_str());
@@ -114,7 +116,15 @@ impl TestCounts {
             known.n_ran = if is_of_line_before { known.n_ran.saturating_sub(left_out) } else { known.n_ran + n_ran };
             known.n_left_out += left_out;
         }
-        counts
+        counts.or_else(|| Self::started(&output))
+    }
+
+    /// The tests that `go test -v` says it starts: it sums up nothing. `None` if there are none, or if not all were kept.
+    fn started(output: &str) -> Option<Self> {
+        let n_with = |start: &str| output.lines().filter(|line| line.trim_start().starts_with(start)).count() as u64;
+        let (n_started, n_left_out) = (n_with("=== RUN "), n_with("--- SKIP: "));
+        let is_known = n_started > 0 && !output.contains(CUT);
+        is_known.then(|| Self { n_ran: n_started.saturating_sub(n_left_out), n_left_out })
     }
 }
 
@@ -133,6 +143,11 @@ mod tests {
         check("9 passed, 1 deselected in 0.12s\n", 9, 1);
         check("Ran 3 tests in 0.001s\n\nOK (skipped=1)\n", 2, 1);
         check("Ran 3 tests in 0.001s\n\nFAILED (failures=1, skipped=1)\n", 2, 1);
+        check(
+            "=== RUN   TestA\n=== RUN   TestA/b\n    --- SKIP: TestA/b (0.00s)\n--- PASS: TestA (0.00s)\nok  \ta\t0.1s\n",
+            1,
+            1,
+        );
         check("test result: ok. 3 passed; 0 failed; 1 ignored; 0 measured; 2 filtered out; finished in 0.00s\n", 3, 3);
         check("test result: ok. 3 passed; 0 failed; 0 ignored\ntest result: ok. 2 passed; 0 failed; 0 ignored\n", 5, 0);
         check("Tests:       1 failed, 2 skipped, 3 passed, 6 total\n", 4, 2);

@@ -71,7 +71,7 @@ static COMPILED: LazyLock<Vec<CompiledFormat>> = LazyLock::new(|| {
 });
 
 /// The line that stands for the part of an output that was not stored.
-const CUT: &str = " bytes cut ...]\n";
+pub(super) const CUT: &str = " bytes cut ...]\n";
 
 impl RunnerReport {
     /// The report of a failing run: that which the runner printed, or else that of its files.
