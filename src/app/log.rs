@@ -74,25 +74,43 @@ fn named(user: &Repository, commit: CommitId) -> String {
     format!("[{commit}] {}", safe(&subject))
 }
 
+/// What the journal of a hunt tells of its probes.
+#[derive(Default)]
+struct RecordedProbes {
+    /// Number, ending and duration of each that ended.
+    ran: Vec<(u64, String, Duration)>,
+    answers: Vec<AnswerRecord>,
+    /// For what a probe was started, by its number.
+    abouts: HashMap<u64, AboutRecord>,
+    /// As what a probe was counted, by its number.
+    counts: HashMap<u64, String>,
+}
+
+impl RecordedProbes {
+    fn read(kept: &KeptHunt, location: &Location) -> Result<Self, Failure> {
+        let mut probes = Self::default();
+        saved::each_record(location, &kept.id, &mut |record| match record {
+            Record::Intent { sequence, about: Some(about), .. } => {
+                probes.abouts.insert(sequence, about);
+            }
+            Record::Observed { sequence, observation, .. } => {
+                probes.ran.push((sequence, ending(&observation), observation.duration));
+            }
+            Record::Ran { sequence, counts, .. } => {
+                probes.counts.insert(sequence, counts.join(", "));
+            }
+            Record::Answer(answer) => probes.answers.push(answer),
+            _ => {}
+        })?;
+        Ok(probes)
+    }
+}
+
 /// Prints every probe that was run, with its number.
 pub fn probes(kept: &KeptHunt, location: &Location) -> Result<CommandAnswer, Failure> {
-    let mut ran: Vec<(u64, String, Duration)> = Vec::new();
-    let mut answers: HashMap<u64, AnswerRecord> = HashMap::new();
-    let mut counts: HashMap<u64, String> = HashMap::new();
-    let mut abouts: HashMap<u64, AboutRecord> = HashMap::new();
-    saved::each_record(location, &kept.id, &mut |record| match record {
-        Record::Intent { sequence, about: Some(about), .. } => {
-            abouts.insert(sequence, about);
-        }
-        Record::Observed { sequence, observation, .. } => {
-            ran.push((sequence, ending(&observation), observation.duration));
-        }
-        Record::Ran { sequence, counts: words, .. } => {
-            counts.insert(sequence, words.join(", "));
-        }
-        Record::Answer(answer) => answers.extend(answer.sequence.map(|sequence| (sequence, answer))),
-        _ => {}
-    })?;
+    let RecordedProbes { ran, answers, abouts, counts } = RecordedProbes::read(kept, location)?;
+    let numbered = answers.iter().filter_map(|answer| Some((answer.sequence?, answer)));
+    let answers: HashMap<u64, &AnswerRecord> = numbered.collect();
     let sought = saved::plan(&kept.replay).map(|plan| plan.order.history.find).unwrap_or_default();
     let mut text = String::new();
     for (sequence, ending, took) in ran {
@@ -114,15 +132,7 @@ pub fn probes(kept: &KeptHunt, location: &Location) -> Result<CommandAnswer, Fai
 pub fn output(name: &str, kept: &KeptHunt, location: &Location, console: Console) -> Result<CommandAnswer, Failure> {
     let user = private::open(&location.git_directory)?;
     let sought = saved::plan(&kept.replay).map(|plan| plan.order.history.find).unwrap_or_default();
-    let mut answers = Vec::new();
-    let mut abouts: HashMap<u64, AboutRecord> = HashMap::new();
-    saved::each_record(location, &kept.id, &mut |record| match record {
-        Record::Answer(answer) => answers.push(answer),
-        Record::Intent { sequence, about: Some(about), .. } => {
-            abouts.insert(sequence, about);
-        }
-        _ => {}
-    })?;
+    let RecordedProbes { answers, abouts, .. } = RecordedProbes::read(kept, location)?;
     let number = name.parse::<u64>().ok();
     let numbered =
         number.map(|number| observed(location, kept, |sequence, _| sequence == number)).transpose()?.flatten();
@@ -152,7 +162,7 @@ pub fn output(name: &str, kept: &KeptHunt, location: &Location, console: Console
         (Some(sequence), None) => {
             let about = abouts.get(&sequence);
             let phase = about.map_or_else(String::new, |about| format!(" ({})", safe(&about.phase)));
-            let is_of_search = about.is_none_or(|about| about.phase != Phase::Reproduce.word());
+            let is_of_search = about.is_some_and(|about| about.phase == Phase::Search.word());
             let of_search = if is_of_search { ": the search did not need its answer" } else { "" };
             let _ = writeln!(text, "probe {sequence}{phase}{of_search}");
             if let Some(about) = about {

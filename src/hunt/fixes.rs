@@ -59,6 +59,8 @@ impl Hunter<'_> {
                     Some(known) => (known.scope, known.commit) = (reversal.scope, reversal.commit),
                     None => fixes.push(self.try_fix(reversal, target, (necessary, pair)).await?),
                 }
+                // What is known if the hunt ends here.
+                self.state.borrow_mut().finding.fixes.clone_from(&fixes);
             }
             let is_reverted = |fix: &Fix| fix.scope == Scope::Revert && fix.tested == Outcome::Pass;
             if !fixes.iter().any(is_reverted)

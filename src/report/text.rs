@@ -298,10 +298,10 @@ impl<'r> TextPage<'r> {
     /// All reversals that were tried, if none is recommended or with `--verbose`.
     fn fixes(&mut self) {
         let report = self.report;
-        let is_asked = self.look.detail == DetailLevel::Verbose || (report.fix.is_none() && is_found(report.status));
+        let is_asked = self.look.detail == DetailLevel::Verbose || report.fix.is_none();
         let rows = |fix: &ReportedFix| {
             let row = match &fix.reverts {
-                Some(reverted) => format!("  {}\n    {}", name(reverted, self.look), tried(fix)),
+                Some(reverted) => format!("  {}\n    {}: {}", name(reverted, self.look), fix.scope.words(), tried(fix)),
                 None => format!("  {:<12}  {}", fix.scope.word(), tried(fix)),
             };
             let fails = fix.fails.iter().map(|line| format!("    fails with it: {}", Terminal.line(line)));

@@ -551,7 +551,8 @@ const DOES_NOT_APPLY: Outcome = Outcome::Unresolved(Reason::DoesNotApply);
 fn why_no_fix(finding: &Finding) -> &'static str {
     let parts = || finding.fixes.iter().filter(|fix| fix.is_complete && !fix.is_revert());
     let is_any = |is_it: fn(&found::Fix) -> bool| parts().any(is_it);
-    let is_reverted = finding.fixes.iter().any(|fix| fix.is_revert() && fix.is_complete);
+    let mut reverts = finding.fixes.iter().filter(|fix| fix.is_revert() && fix.is_complete).peekable();
+    let is_reverted = reverts.peek().is_some();
     if !finding.own_tests.is_empty() {
         "the culprit changed tests that still exist, and that would probably fail without its code"
     } else if is_any(|fix| fix.suite.is_some_and(|suite| suite != Outcome::Pass)) {
@@ -563,8 +564,13 @@ fn why_no_fix(finding: &Finding) -> &'static str {
          that breaks"
     } else if is_any(|fix| fix.scope < found::Scope::Declarations) {
         "only a part of a declaration can be reversed, and no suite (`--suite`) shows what that breaks"
+    } else if is_reverted && finding.fixes.iter().any(|fix| !fix.is_revert() && fix.tested == DOES_NOT_APPLY) {
+        "a reversal of less than whole commits does not fit the newest revision, because newer commits rewrote the code \
+         around it"
+    } else if is_reverted && reverts.all(|fix| fix.rung != Rung::Merge) {
+        "only a revert of all that newer commits left of it makes the test pass at HEAD"
     } else if is_reverted {
-        "only a revert of all of it makes the test pass at HEAD"
+        "only a revert of all its code makes the test pass at HEAD"
     } else if finding.fixes.iter().any(|fix| !matches!(fix.tested, Outcome::Pass | DOES_NOT_APPLY)) {
         "the newest revision does not pass with its reversal: this test fails, or others that pass without it"
     } else {

@@ -177,7 +177,7 @@ impl TextScreen<'_> {
 
     /// The change to look at first: what was tested of it, and its lines.
     ///
-    /// - `is_short`: if some lines are marked, only these.
+    /// - `is_short`: without blank lines; if some lines are marked, only these.
     fn change(&self, is_short: bool) -> Vec<String> {
         let Some(view) = views(self.report).into_iter().next() else { return Vec::new() };
         let mut rows = vec![self.heading(&format!("{} ({})", view.title, view.size))];
@@ -191,10 +191,13 @@ impl TextScreen<'_> {
             for run in file.runs() {
                 has_lines = true;
                 let line = places.next().and_then(|place| place.line);
-                let marked: Vec<PatchLine>;
-                let run = if is_short && has_margin {
-                    marked = run.iter().filter(|line| line.is_marked).cloned().collect();
-                    &marked[..]
+                let is_telling = |line: &&PatchLine| {
+                    (line.is_marked || !has_margin) && !line.text.as_bytes().trim_ascii().is_empty()
+                };
+                let telling: Vec<PatchLine>;
+                let run = if is_short {
+                    telling = run.iter().filter(is_telling).cloned().collect();
+                    &telling[..]
                 } else {
                     run
                 };
@@ -334,7 +337,7 @@ fn result(fix: &ReportedFix) -> String {
     let suite = match fix.suite {
         Suite::Same => "no other test that was run fails with it",
         Suite::Worse => "tests of the suite fail with it that passed before",
-        Suite::NotRun => "no suite was run (`--suite`)",
+        Suite::NotRun => "no suite gave a result (`--suite`)",
     };
     let test = if fix.tested == Outcome::Pass { "the test passes".to_owned() } else { fix.tested.to_string() };
     let warnings = text::warnings(fix).map(|warnings| format!("; {warnings}")).unwrap_or_default();

@@ -234,7 +234,7 @@ fn a_finding_fits_on_a_screen() {
     repairs:   1 revision made testable
     held:      test.sh, as now, in every revision
     fix:       2 lines (the whole declarations): the test passes at HEAD, no suite
-               was run (`--suite`)
+               gave a result (`--suite`)
     evidence:  1 of 2 claims held, not: good + sufficient fails; 23 probes in 12 s
 
     note: The signature is the exit code only.
@@ -311,7 +311,7 @@ fn a_long_finding_fits_on_a_screen_and_says_what_is_left_out() {
     repairs:   1 revision made testable
     held:      test.sh, test.sh, test.sh, 17 more, as now, in every revision
     fix:       2 lines (the whole declarations): the test passes at HEAD, no suite
-               was run (`--suite`)
+               gave a result (`--suite`)
     evidence:  1 of 2 claims held, not: good + sufficient fails; 23 probes in 12 s
 
       ... 20 more rows (`git idd show --full`)
@@ -332,6 +332,11 @@ fn a_screen_that_is_too_small_for_a_change_shows_its_marked_lines() {
     let text = screen(&report, &[]);
     assert!(text.contains("  │ + call(40);\n  │ + call(41);\n  ... 58 more rows"), "{text}");
     assert!(!text.contains("call(0)"), "{text}");
+    // Nor has it room for blank lines.
+    let change = report.change.sufficient.as_mut().unwrap();
+    (change.patch, change.marked) = (format!("{header}{}", lines.replace("call(0);\n", "\n+\n")).into(), [].into());
+    let text = screen(&report, &[]);
+    assert!(!text.lines().any(|row| row.trim() == "+") && text.contains("call(1)"), "{text}");
 }
 
 #[test]

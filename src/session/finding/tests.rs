@@ -77,6 +77,17 @@ fn the_reason_for_no_fix_is_the_first_one_that_holds_for_a_complete_reversal() {
     let check = |finding: &Finding, expected: &str| assert!(why_no_fix(finding).contains(expected), "{expected}");
     let partial = |fix: &mut found::Fix| fix.scope = found::Scope::Statements;
     check(&fix(|_| {}), "newer commits rewrote");
+    let revert = |rung| fix(|fix| (fix.scope, fix.rung) = (found::Scope::Revert, rung));
+    check(&revert(Rung::Merge), "of all its code makes");
+    check(&revert(Rung::Syntax), "of all that newer commits left of it makes");
+    let mut rewritten = revert(Rung::Merge);
+    rewritten.fixes.push(found::Fix {
+        scope: found::Scope::Lines,
+        tested: DOES_NOT_APPLY,
+        is_complete: false,
+        ..rewritten.fixes[0].clone()
+    });
+    check(&rewritten, "less than whole commits does not fit");
     let fails = |reason| fix(|fix| (fix.tested, fix.is_complete) = (Outcome::Unresolved(reason), false));
     check(&fails(Reason::DoesNotApply), "newer commits rewrote");
     check(&fails(Reason::Other), "the newest revision does not pass with its reversal");
