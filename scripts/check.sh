@@ -118,10 +118,10 @@ if has_part 3; then
     step scripts/macos.sh
 fi
 if has_part 4; then
-    if cargo deny --version >/dev/null 2>&1; then
-        step cargo deny check
+    if step scripts/setup.sh --dependencies; then
+        step cargo deny --offline check
     else
-        skipped='; dependencies not checked, cargo-deny is not installed'
+        skipped='; dependencies not checked, their advisories or cargo-deny could not be fetched'
     fi
 fi
 part="part $sixth of 6"

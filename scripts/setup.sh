@@ -1,7 +1,9 @@
 #!/usr/bin/env bash
 # Installs what the tests need and the machine lacks, on Debian and its derivatives. Prints what it installs, and nothing if nothing is missing.
 #
-# usage: scripts/setup.sh
+# usage: scripts/setup.sh [--dependencies]
+#
+# `--dependencies` also gets what checks the dependencies: cargo-deny, and the copy of the advisories that they are held against, if it can be fetched.
 set -euo pipefail
 cd -- "$(dirname -- "${BASH_SOURCE[0]}")/.."
 
@@ -78,3 +80,20 @@ for place in tests/browser tests/dap-client tests/mcp-client; do
         (cd "$place" && npm ci --ignore-scripts --no-audit --no-fund)
     fi
 done
+
+# The advisories of a fixed revision: a check says the same each time. A release takes a newer one. ADVISORY_DB names another place to fetch it from.
+advisories=2e25d9665f10de885c81a9fb9d51a289f625b05f
+copy=target/advisories/advisory-db-3157b0e258782691 # where cargo-deny looks for them
+if [ "${1-}" = --dependencies ]; then
+    if [ "$(git -C "$copy" rev-parse -q --verify HEAD 2>/dev/null)" != "$advisories" ]; then
+        say "with git: the advisories of $advisories"
+        git init -q -b main "$copy"
+        git -C "$copy" fetch -q --depth 1 "${ADVISORY_DB:-https://github.com/rustsec/advisory-db}" "$advisories"
+        git -C "$copy" checkout -q --detach FETCH_HEAD
+    fi
+    if ! cargo deny --version >/dev/null 2>&1; then
+        say 'with cargo: cargo-deny'
+        cargo install --locked cargo-deny@0.20.2
+    fi
+    cargo fetch --locked
+fi

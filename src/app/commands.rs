@@ -9,7 +9,7 @@ use crate::overdue::Overdue;
 use crate::progress::Volume;
 use crate::{
     args, badge, browser, by_hand, chop, completions, dap, debug, doctor, each, explain, help, invariants, list, log,
-    man, mcp, perf, record, remote, setup, shrink, slice, status, trace, trial, unknown, walks, watch,
+    man, mcp, overdue, perf, record, remote, setup, shrink, slice, status, trace, trial, unknown, walks, watch,
 };
 use idd_base::{CommitId, HuntGoal, Outcome, count};
 use idd_report::escape::safe;
@@ -261,7 +261,7 @@ fn hunt_with(
         (Ok(mut report), notice) => {
             let left = budget.map(|budget| budget.saturating_sub(begin.elapsed()));
             let is_wanted = plan.order.effort.explain && report.proved && report.status != Status::Interrupted;
-            let explained = if is_wanted { explain_found(&mut report, left, scene)? } else { Vec::new() };
+            let explained = if is_wanted { explain_found(&mut report, left, announced, scene)? } else { Vec::new() };
             Ok(CommandAnswer::Report(Box::new(report), explained, notice, announced))
         }
         (Err(failure), Some(notice)) => {
@@ -272,12 +272,17 @@ fn hunt_with(
     }
 }
 
+/// The note of a hunt whose budget ended before its explanation.
+const NOT_EXPLAINED: &str = "The budget was used up before the finding was explained; `git idd explain` explains it.";
+
 /// Explains the finding of a hunt that has just ended; a message says why if that cannot be done.
 ///
-/// - `left`: the rest of the budget, if there is one.
+/// - `left`: the rest of the budget, if there is one. The explanation is given up at its end.
+/// - `announced`: the commit that was printed before.
 fn explain_found(
     report: &mut Report,
     left: Option<Duration>,
+    announced: Option<CommitId>,
     scene: CommandScene<'_>,
 ) -> Result<Vec<Explained>, Failure> {
     let CommandScene { location, context, console } = scene;
@@ -290,11 +295,14 @@ fn explain_found(
     let deadline = left.and_then(|left| Deadline::after(left, &interrupt.0));
     let limited = Context { interrupt: Some(interrupt), ..context.clone() };
     let order = ExplainOrder { budget: left.or(order.budget), ..order };
+    let mut unexplained = report.clone();
+    unexplained.notes.push(Untrusted::from(NOT_EXPLAINED));
+    let late = move || Some(CommandAnswer::Report(Box::new(unexplained), Vec::new(), None, announced));
+    let overdue = left.map(|left| overdue::end_with(late, left, scene));
     let explained = idd_session::explain::run(&order, location, &limited, &mut console.progress());
+    drop(overdue);
     if deadline.is_some_and(|deadline| deadline.is_over()) {
-        report.notes.push(Untrusted::from(
-            "The budget was used up before the finding was explained; `git idd explain` explains it.",
-        ));
+        report.notes.push(Untrusted::from(NOT_EXPLAINED));
     } else if let Err(failure) = explained {
         let why = Terminal.line(&failure.message);
         console.progress().say(&format!("The finding is not explained: {why}"));

@@ -38,22 +38,13 @@ struct BudgetedHunt {
 impl Overdue {
     /// Ends the program this time after now, with what its hunt has learned.
     pub fn after(budget: Duration, scene: CommandScene<'_>) -> Self {
-        let CommandScene { location, context, console } = scene;
-        let (open, closed) = mpsc::channel();
         let hunt: Arc<Mutex<Option<BudgetedHunt>>> = Arc::default();
-        let (location, context, known) = (location.clone(), context.clone(), Arc::clone(&hunt));
-        let wait = move || {
-            if closed.recv_timeout(budget.saturating_add(GRACE)) != Err(RecvTimeoutError::Timeout) {
-                return;
-            }
+        let (location, known) = (scene.location.clone(), Arc::clone(&hunt));
+        let answer = move || {
             let hunt = known.lock().unwrap_or_else(PoisonError::into_inner).clone();
-            if let Some(answer) = learned(hunt, budget, &location) {
-                interrupt::end(give(Ok(answer), &context, console));
-            }
+            learned(hunt, budget, &location)
         };
-        // Without a thread, the hunt ends when its computation does.
-        let _ = thread::Builder::new().name("overdue".to_owned()).spawn(wait);
-        Self { hunt, _open: open }
+        Self { hunt, _open: end_with(answer, budget, scene) }
     }
 
     /// From now on, this hunt is under way.
@@ -62,6 +53,26 @@ impl Overdue {
         let hunt = BudgetedHunt { id: saved.id.clone(), seconds_before: saved.seconds_before, announced };
         *self.hunt.lock().unwrap_or_else(PoisonError::into_inner) = Some(hunt);
     }
+}
+
+/// Ends the program with this answer at the end of a budget, until the result is dropped; goes on if there is no answer.
+pub fn end_with(
+    answer: impl FnOnce() -> Option<CommandAnswer> + Send + 'static,
+    budget: Duration,
+    scene: CommandScene<'_>,
+) -> Sender<()> {
+    let (open, closed) = mpsc::channel();
+    let (context, console) = (scene.context.clone(), scene.console);
+    let wait = move || {
+        if closed.recv_timeout(budget.saturating_add(GRACE)) == Err(RecvTimeoutError::Timeout)
+            && let Some(answer) = answer()
+        {
+            interrupt::end(give(Ok(answer), &context, console));
+        }
+    };
+    // Without a thread, the work ends when its computation does.
+    let _ = thread::Builder::new().name("overdue".to_owned()).spawn(wait);
+    open
 }
 
 /// The result of a hunt that did not end in time; `None` if it is printed now.

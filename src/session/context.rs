@@ -65,9 +65,10 @@ impl Context {
         Self { configuration, ..self }
     }
 
-    /// The flag that stops what is done in this context. If it has none, the handlers of signals are installed.
+    /// The flag that stops what is done in this context. If it has none, the handlers of signals are installed; they end
+    /// the program if its work goes on.
     pub fn interrupt(&self) -> Result<Interrupt, Failure> {
-        self.interrupt.clone().map_or_else(Interrupt::register, Ok)
+        self.interrupt.clone().map_or_else(Interrupt::register_ending, Ok)
     }
 
     /// All values of a configuration key.

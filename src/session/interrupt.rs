@@ -14,6 +14,9 @@ use std::{io, thread};
 /// git sends on to its command what the terminal has sent to both, so one Ctrl-C arrives twice within this time.
 const ECHO: Duration = Duration::from_millis(300);
 
+/// The time that an analysis has to stop by itself: it does not look at the flag while it reads a long recording.
+const GRACE: Duration = Duration::from_millis(1500);
+
 /// The signals.
 const SIGNALS: [i32; 4] = [SIGINT, SIGTERM, SIGHUP, SIGQUIT];
 
@@ -55,6 +58,15 @@ impl Interrupt {
     /// Installs the signal handlers. A second signal, if it is no echo of the first one, ends the program at once; stored
     /// data are consistent at any time.
     pub fn register() -> Result<Self, Failure> {
+        Self::register_until(None)
+    }
+
+    /// The same for work that may go on for long after the first signal: the program ends 1.5 seconds later at the latest.
+    pub fn register_ending() -> Result<Self, Failure> {
+        Self::register_until(Some(GRACE))
+    }
+
+    fn register_until(grace: Option<Duration>) -> Result<Self, Failure> {
         let interrupt = Arc::new(AtomicBool::new(false));
         outlive_file_limits()?;
         let (mut told, teller) = UnixStream::pair()?;
@@ -71,6 +83,10 @@ impl Interrupt {
             if told.read(&mut [0]).is_ok() {
                 thread::sleep(ECHO);
                 is_end.store(true, Ordering::Relaxed);
+                if let Some(grace) = grace {
+                    thread::sleep(grace.saturating_sub(ECHO));
+                    raise();
+                }
             }
         };
         if thread::Builder::new().name("interrupt".to_owned()).spawn(patient).is_err() {

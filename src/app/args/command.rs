@@ -240,7 +240,8 @@ pub struct InvariantsCommand {
     #[arg(long)]
     pub minimal: bool,
 
-    /// Stop after this time, and print the part of the slice that was found.
+    /// Search for the slice at most this long (builds, and runs and their recordings, are not counted), and print the part
+    /// that was found.
     #[arg(long, value_name = "DURATION", value_parser = parse_duration, default_value = "10s")]
     pub budget: Duration,
 
