@@ -54,12 +54,13 @@ pub fn prepare(console: Console) {
 }
 
 /// Whether a panic says that the system starts no thread (`EAGAIN`), or that a new one has no memory for its signal
-/// handlers. The standard library and rayon end so, each in words of its own; the thread that panics is joined by
+/// handlers. The standard library, rayon and tokio end so, each in words of its own; the thread that panics is joined by
 /// another one, which would go on without its result.
 fn is_without_thread(payload: &(dyn Any + Send)) -> bool {
     let text = payload.downcast_ref::<String>().map(String::as_str).or_else(|| payload.downcast_ref().copied());
     text.is_some_and(|text: &str| {
-        text.contains("thread") && text.contains("code: 11,") || text.contains("alternative stack")
+        let is_refused = text.contains("code: 11,") || text.contains("os error 11");
+        text.contains("thread") && is_refused || text.contains("alternative stack")
     })
 }
 

@@ -12,6 +12,7 @@
 
 use crate::finding::{Fix, FoundChange, Scope};
 use crate::minimise::{ReducedSet, tests_of};
+use crate::own_tests::named;
 use crate::pair::TreePair;
 use crate::{Baseline, Event, Halt, Hunter, Phase, Probe, ProbeQuestion};
 use idd_base::{CommitId, Outcome, Reason, TreeId};
@@ -70,8 +71,8 @@ impl Hunter<'_> {
             }
         }
         let has_suite = self.has_suite(target).await?;
-        let own_tests =
-            if has_suite { Vec::new() } else { self.own_tests(&necessary.change, pair, self.view(target)?)? };
+        let all_own_tests = self.own_tests(&necessary.change, pair, self.view(target)?)?;
+        let own_tests = if has_suite { Vec::new() } else { all_own_tests.clone() };
         let mut culprits = Vec::new();
         // If the culprit's own tests exist, no reversal that is carried step by step would be recommended.
         if own_tests.is_empty() && fixes.iter().all(|fix| fix.tested != Outcome::Pass) {
@@ -112,6 +113,11 @@ impl Hunter<'_> {
                 .min_by_key(|fix| self.history.path(target, fix.revision).map_or(usize::MAX, |path| path.len()))
                 .cloned()
         };
+        if let Some(named) = named(&all_own_tests).filter(|_| has_suite && recommended.is_some()) {
+            self.note(format!(
+                "the culprit changed tests, in {named}: if the suite does not have them, run them with the fix"
+            ));
+        }
         let best = recommended.or_else(farthest);
         let finding = &mut self.state.borrow_mut().finding;
         (finding.fixes, finding.own_tests) = (fixes, own_tests);

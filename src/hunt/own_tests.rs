@@ -4,7 +4,7 @@ use crate::finding::FoundChange;
 use crate::pair::TreePair;
 use crate::test_paths::is_test_path;
 use crate::{ChangeEnds, Halt, Hunter};
-use idd_base::TreeId;
+use idd_base::{TreeId, count};
 use idd_change::trees::{Trees, TreesError};
 use idd_change::{ChangeSet, FilePair, FileSide, Subset};
 use std::collections::HashSet;
@@ -29,6 +29,15 @@ impl Hunter<'_> {
         let tests = own_tests(self.trees, &is_cause, ChangeEnds { older, ..pair.ends() }, newest)?;
         Ok(tests.into_iter().map(|test| test.path).collect())
     }
+}
+
+/// The first of some tests, and how many more there are: "`a.py` and 2 other files". `None` if there are none.
+pub fn named(tests: &[Vec<u8>]) -> Option<String> {
+    let first = String::from_utf8_lossy(tests.first()?);
+    Some(match tests.len() - 1 {
+        0 => format!("`{first}`"),
+        n_others => format!("`{first}` and {}", count(n_others, "other file")),
+    })
 }
 
 /// The tests that a change adds or changes, if at least half of their changes still exist in the tree `newest`.

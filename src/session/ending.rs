@@ -9,6 +9,7 @@ use crate::tally::counted;
 use crate::{Failure, finding, hints, hold, kept, saved, suite};
 use idd_base::{Ending, Signature, count};
 use idd_hunt::finding::{Conclusion, Finding};
+use idd_hunt::own_tests::named;
 use idd_report::{Report, Status, Untrusted, text};
 use idd_world::journal::Record;
 use idd_world::repo::TreeStore;
@@ -205,15 +206,11 @@ impl Hunt<'_> {
         report.notes.extend(self.runner.beside.borders.iter().map(|said| Untrusted::from(said.as_str())));
         report.notes.extend(self.runner.beside.silent_suites.iter().map(|said| Untrusted::from(said.as_str())));
         report.notes.extend(self.runner.complaining.unchecked.iter().map(|sentence| Untrusted::from(*sentence)));
-        if let Some(path) = finding.own_tests.first() {
-            let others = match finding.own_tests.len() - 1 {
-                0 => String::new(),
-                n_others => format!(" and {}", count(n_others, "other file")),
-            };
-            let mut note = b"The culprit changed tests, and these changes still stand in `".to_vec();
-            note.extend_from_slice(path);
-            note.extend(format!("`{others}: a reversal of only a part of it would probably make them fail.").bytes());
-            report.notes.push(Untrusted::from(note));
+        if let Some(named) = named(&finding.own_tests) {
+            report.notes.push(Untrusted::from(format!(
+                "The culprit changed tests, and these changes still stand in {named}: a reversal of only a part of it would \
+                 probably make them fail."
+            )));
         }
         let has_run = finding.fixes.iter().any(|fix| fix.suite.is_some());
         if let Some(line) = self.plan.suite.as_ref().filter(|_| self.plan.is_suite_widened() && has_run) {
