@@ -574,6 +574,9 @@ fn advice(report: &Report) -> Option<&'static str> {
     let [newer, older, all] = report.find.words().advice;
     Some(match report.status {
         Status::Found if report.no_fix.is_none() => return None,
+        Status::Found | Status::Unfixed if report.sound_revert().is_some() && report.fixes.is_empty() => {
+            "`git idd apply --revert` applies the revert that was tested"
+        }
         Status::Found | Status::Unfixed if report.sound_revert().is_some() => {
             "`git idd apply --revert` applies the revert that was tested; `git idd apply --rung <name>` takes back a part"
         }

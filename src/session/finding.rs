@@ -75,7 +75,13 @@ impl FindingSources<'_> {
             Conclusion::Range => !finding.fixes.is_empty() && !finding.fix.as_ref().is_some_and(|fix| fix.is_complete),
             _ => false,
         };
-        let no_fix = is_unfixed.then(|| Untrusted::from(why_no_fix(finding)));
+        let failing = fixes.iter().chain(&reverts).find_map(|fix| fix.fails.first());
+        let no_fix = is_unfixed.then(|| match (why_no_fix(finding), failing) {
+            (FAILS_OTHERS, Some(test)) => {
+                [FAILS_OTHERS.as_bytes(), b", such as `", test.as_bytes(), b"`"].concat().into()
+            }
+            (why, _) => Untrusted::from(why),
+        });
         let is_open = matches!(finding.conclusion, Conclusion::Range | Conclusion::Budget | Conclusion::Interrupted);
         let is_range = is_open && narrowed(finding).len() > 1;
         let candidates = narrowed(finding).iter().map(|id| self.commit(*id)).collect();
@@ -547,6 +553,9 @@ pub fn scope(scope: found::Scope) -> idd_report::ReportedScope {
 /// What is known of a reversal that does not apply to the newest revision.
 const DOES_NOT_APPLY: Outcome = Outcome::Unresolved(Reason::DoesNotApply);
 
+/// What speaks against every reversal; a test that fails with one follows.
+const FAILS_OTHERS: &str = "each reversal that makes the test pass makes other tests of the suite fail";
+
 /// Why no reversal of a finding is recommended.
 fn why_no_fix(finding: &Finding) -> &'static str {
     let parts = || finding.fixes.iter().filter(|fix| fix.is_complete && !fix.is_revert());
@@ -556,7 +565,7 @@ fn why_no_fix(finding: &Finding) -> &'static str {
     if !finding.own_tests.is_empty() {
         "the culprit changed tests that still exist, and that would probably fail without its code"
     } else if is_any(|fix| fix.suite.is_some_and(|suite| suite != Outcome::Pass)) {
-        "each reversal that makes the test pass makes other tests of the suite fail"
+        FAILS_OTHERS
     } else if is_any(|fix| fix.has_complaints) {
         "each reversal that makes the test pass causes new warnings"
     } else if is_reverted && is_any(|fix| fix.scope < found::Scope::Declarations) {

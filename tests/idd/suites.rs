@@ -50,6 +50,9 @@ fn a_new_failure_is_seen_beside_old_ones_by_its_number_and_by_what_the_suite_cou
         let report = fixture.report(&["--suite", &suite, TEST]);
         assert_eq!((report.status, &report.fix), (Status::Found, &None), "{suite}");
         assert!(suites(&report).iter().all(|suite| *suite == Suite::Worse), "{suite}: {:?}", suites(&report));
+        let why = report.no_fix.unwrap();
+        let named = suite.starts_with("echo 'not ok 1'").then_some(", such as `not ok 2`").unwrap_or_default();
+        assert!(why.as_bytes().ends_with(named.as_bytes()), "{why:?}");
     }
     // What the reversal mends is no new failure.
     let suite = format!("if {wants_three}; then echo '2 failed, 1 passed'; else echo '1 failed, 2 passed'; fi; exit 1");
