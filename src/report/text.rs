@@ -495,7 +495,8 @@ fn warnings(fix: &ReportedFix) -> Option<String> {
 
 /// The files with tests that a reversal changes, if it does.
 fn changed_tests(fix: &ReportedFix) -> Option<String> {
-    (!fix.tests.is_empty()).then(|| format!("it changes {}", Terminal.lines(&fix.tests, ", ")))
+    let verb = if fix.is_revert() { "takes back tests in" } else { "changes" };
+    (!fix.tests.is_empty()).then(|| format!("it {verb} {}", Terminal.lines(&fix.tests, ", ")))
 }
 
 /// Short id, subject and day, in one line.

@@ -77,8 +77,8 @@ impl FindingSources<'_> {
         };
         let failing = fixes.iter().chain(&reverts).find_map(|fix| fix.fails.first());
         let no_fix = is_unfixed.then(|| match (why_no_fix(finding), failing) {
-            (FAILS_OTHERS, Some(test)) => {
-                [FAILS_OTHERS.as_bytes(), b", such as `", test.as_bytes(), b"`"].concat().into()
+            (why, Some(test)) if FAILS_OTHERS.contains(&why) => {
+                [why.as_bytes(), b", such as `", test.as_bytes(), b"`"].concat().into()
             }
             (why, _) => Untrusted::from(why),
         });
@@ -553,8 +553,11 @@ pub fn scope(scope: found::Scope) -> idd_report::ReportedScope {
 /// What is known of a reversal that does not apply to the newest revision.
 const DOES_NOT_APPLY: Outcome = Outcome::Unresolved(Reason::DoesNotApply);
 
-/// What speaks against every reversal; a test that fails with one follows.
-const FAILS_OTHERS: &str = "each reversal that makes the test pass makes other tests of the suite fail";
+/// What speaks against every reversal, or against all but a revert; a test that fails with one follows.
+const FAILS_OTHERS: [&str; 2] = [
+    "each reversal that makes the test pass makes other tests of the suite fail",
+    "each reversal of less than whole commits that makes the test pass makes other tests of the suite fail",
+];
 
 /// Why no reversal of a finding is recommended.
 fn why_no_fix(finding: &Finding) -> &'static str {
@@ -565,7 +568,7 @@ fn why_no_fix(finding: &Finding) -> &'static str {
     if !finding.own_tests.is_empty() {
         "the culprit changed tests that still exist, and that would probably fail without its code"
     } else if is_any(|fix| fix.suite.is_some_and(|suite| suite != Outcome::Pass)) {
-        FAILS_OTHERS
+        FAILS_OTHERS[usize::from(reverts.any(found::Fix::is_whole))]
     } else if is_any(|fix| fix.has_complaints) {
         "each reversal that makes the test pass causes new warnings"
     } else if is_reverted && is_any(|fix| fix.scope < found::Scope::Declarations) {

@@ -51,7 +51,7 @@ fn a_new_failure_is_seen_beside_old_ones_by_its_number_and_by_what_the_suite_cou
         assert_eq!((report.status, &report.fix), (Status::Found, &None), "{suite}");
         assert!(suites(&report).iter().all(|suite| *suite == Suite::Worse), "{suite}: {:?}", suites(&report));
         let why = report.no_fix.unwrap();
-        let named = suite.starts_with("echo 'not ok 1'").then_some(", such as `not ok 2`").unwrap_or_default();
+        let named = if suite.starts_with("echo 'not ok 1'") { ", such as `not ok 2`" } else { "" };
         assert!(why.as_bytes().ends_with(named.as_bytes()), "{why:?}");
     }
     // What the reversal mends is no new failure.

@@ -209,7 +209,11 @@ fn a_revert_of_the_whole_culprit_may_take_its_tests_with_it() {
     // Nor are they missed in the suite.
     let counting = "echo \"Ran $(ls tests | wc -l) tests in 0.001s\"; echo; echo OK";
     let value = judge(&fixture, patch(&fixture, revert), &["--suite", counting], 0);
-    assert_eq!((results(&value).as_str(), why(&value, 4)), ("hhhnhh", "1 test run with the fix; 2 at HEAD"), "{value}");
+    assert_eq!(
+        (results(&value).as_str(), why(&value, 4)),
+        ("hhhnhh", "1 test run with the fix; 2 at HEAD, with those of the reverted commit"),
+        "{value}"
+    );
     let left_out = format!("{MEND}; git rm -q tests/wanted");
     let value = judge(&fixture, patch(&fixture, &left_out), &["--suite", counting], 1);
     assert_eq!(results(&value), "hhhnff", "{value}");
@@ -221,7 +225,7 @@ fn a_fix_may_change_tests_of_the_culprit_that_pass_with_it_as_they_are_too() {
     let stricter = "printf '16\\nlate_\\n' > tests/wanted; sed -i 's/^late$/late\\nlate_/' src/value";
     let value = judge(&fixture, patch(&fixture, &format!("{MEND}; {stricter}")), &["--suite", SUITE], 0);
     assert_eq!(results(&value), "hhhnhh", "{value}");
-    assert_eq!(why(&value, 5), "the fix changes `tests/wanted`, and passes the suite with them as at HEAD, too");
+    assert_eq!(why(&value, 5), "the fix changes `tests/wanted`; without that the suite is no worse, either");
     let weaker = "echo 16 > tests/wanted; sed -i 's/^late$/15/' src/value";
     let value = judge(&fixture, patch(&fixture, &format!("{MEND}; {weaker}")), &["--suite", SUITE], 1);
     assert_eq!(results(&value), "hhhnhf", "{value}");

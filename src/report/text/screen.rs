@@ -3,13 +3,13 @@
 
 use crate::escape::Terminal;
 use crate::explanation::{Explained, chain_of};
-use crate::patch::{PatchLine, Sign};
+use crate::patch::{Patch, PatchFile, PatchLine, Sign};
 use crate::style::TextRole;
 use crate::text::{TextLook, patch, rows};
 use crate::views::views;
 use crate::{Commit, Report, ReportedFix, Status, Suite, Untrusted, places, summary, text};
 use idd_base::{CommitId, Outcome, count};
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
 use std::io::{self, Write};
 
 /// The rows of a screen of so many columns, with the ones of the culprit. A narrower one has more, for the same text.
@@ -137,10 +137,10 @@ impl TextScreen<'_> {
         let n_rows = |part: &Vec<String>| if part.is_empty() { 0 } else { part.len() + 1 };
         let n_screen = ROWS * COLUMNS / self.look.columns.unwrap_or(COLUMNS).clamp(COLUMNS / 4, COLUMNS);
         let n_left = n_screen.saturating_sub(n_head + parts.iter().map(n_rows).sum::<usize>());
-        let (change, notes) = (self.change(false), self.notes());
+        let (change, notes) = (self.change(None), self.notes());
         let n_notes = n_rows(&notes).min(MAX_NOTES);
         let max = n_left.saturating_sub(n_notes + 1).max(MIN_CHANGE);
-        parts[2] = if change.len() > max { cut(self.change(true), change.len(), max) } else { change };
+        parts[2] = if change.len() > max { cut(self.change(Some(max)), change.len(), max) } else { change };
         parts[4] = shortened(notes, n_left.saturating_sub(n_rows(&parts[2]) + 1).max(MIN_NOTES));
         parts
             .into_iter()
@@ -177,37 +177,35 @@ impl TextScreen<'_> {
 
     /// The change to look at first: what was tested of it, and its lines.
     ///
-    /// - `is_short`: without blank lines; if some lines are marked, only these.
-    fn change(&self, is_short: bool) -> Vec<String> {
+    /// - `max`: the rows that there is room for; the [nearest] lines are shown in them, and a row that says how many are
+    ///   left out.
+    fn change(&self, max: Option<usize>) -> Vec<String> {
         let Some(view) = views(self.report).into_iter().next() else { return Vec::new() };
         let mut rows = vec![self.heading(&format!("{} ({})", view.title, view.size))];
         rows.extend(rows::broken("", &view.claim, self.look.columns));
         let patch = view.patch();
         let has_margin = patch.edits().any(|line| line.is_marked);
+        let shown = max.map(|max| nearest(&patch, max.saturating_sub(rows.len() + 1)));
         let mut places = view.change.places.iter();
+        let mut n_before = 0;
         for file in &patch.files {
             let name = Terminal.line(&file.paths[1]);
             let mut has_lines = false;
             for run in file.runs() {
                 has_lines = true;
                 let line = places.next().and_then(|place| place.line);
-                let is_telling = |line: &&PatchLine| {
-                    (line.is_marked || !has_margin) && !line.text.as_bytes().trim_ascii().is_empty()
-                };
-                let telling: Vec<PatchLine>;
-                let run = if is_short {
-                    telling = run.iter().filter(is_telling).cloned().collect();
-                    &telling[..]
-                } else {
-                    run
-                };
+                let numbered = (n_before..).zip(run);
+                n_before += run.len();
+                let is_shown = |at: &usize| shown.as_ref().is_none_or(|shown| shown.contains(at));
+                let run: Vec<PatchLine> =
+                    numbered.filter(|(at, _)| is_shown(at)).map(|(_, line)| line.clone()).collect();
                 if run.is_empty() {
                     continue;
                 }
                 let at = line.map_or_else(|| name.clone(), |line| format!("{name}:{line}"));
-                let of = view.commit_of(&file.paths[1], run).map(|commit| format!(" (of {})", commit.short()));
+                let of = view.commit_of(&file.paths[1], &run).map(|commit| format!(" (of {})", commit.short()));
                 rows.push(format!("  {}{}", self.look.style.paint(TextRole::Hunk, at), of.unwrap_or_default()));
-                rows.extend(self.run(run, has_margin));
+                rows.extend(self.run(&run, has_margin));
             }
             if !has_lines {
                 places.next();
@@ -359,6 +357,28 @@ fn cut(mut rows: Vec<String>, n_all: usize, max: usize) -> Vec<String> {
         rows.push(format!("  ... {} (`{FULL}`)", count(n_left, "more row")));
     }
     rows
+}
+
+/// The edits to show in so many rows, by their numbers in the patch: the marked ones, then those nearest to them; the first
+/// ones if none is marked; no blank ones. Each run of them takes one more row, for its place.
+fn nearest(patch: &Patch, n_rows: usize) -> HashSet<usize> {
+    let runs = patch.files.iter().flat_map(PatchFile::runs).enumerate();
+    let edits: Vec<(usize, &PatchLine)> = runs.flat_map(|(of, run)| run.iter().map(move |line| (of, line))).collect();
+    let marked: Vec<usize> = (0..edits.len()).filter(|at| edits[*at].1.is_marked).collect();
+    let is_blank = |at: &usize| edits[*at].1.text.as_bytes().trim_ascii().is_empty();
+    let mut order: Vec<usize> = (0..edits.len()).filter(|at| !is_blank(at)).collect();
+    order.sort_by_key(|at| marked.iter().map(|mark| mark.abs_diff(*at)).min().unwrap_or(0));
+    let (mut shown, mut places, mut left) = (HashSet::new(), HashSet::new(), n_rows);
+    for at in order {
+        let cost = 1 + usize::from(!places.contains(&edits[at].0));
+        if cost > left {
+            break;
+        }
+        left -= cost;
+        places.insert(edits[at].0);
+        shown.insert(at);
+    }
+    shown
 }
 
 /// How many bytes of blank space all lines begin with.

@@ -323,14 +323,14 @@ fn a_long_finding_fits_on_a_screen_and_says_what_is_left_out() {
 }
 
 #[test]
-fn a_screen_that_is_too_small_for_a_change_shows_its_marked_lines() {
+fn a_screen_that_is_too_small_for_a_change_shows_its_marked_lines_and_those_around_them() {
     let mut report = samples::found();
     let lines = (0..60).map(|n| format!("+    call({n});\n")).collect::<Vec<_>>().concat();
     let header = "diff --git a/a.c b/a.c\n--- a/a.c\n+++ b/a.c\n@@ -1,0 +2,60 @@\n";
     let change = report.change.sufficient.as_mut().unwrap();
     (change.patch, change.marked) = (format!("{header}{lines}").into(), [45, 46].into());
     let text = screen(&report, &[]);
-    assert!(text.contains("  │ + call(40);\n  │ + call(41);\n  ... 58 more rows"), "{text}");
+    assert!(text.contains("    + call(39);\n  │ + call(40);\n  │ + call(41);\n  ... 57 more rows"), "{text}");
     assert!(!text.contains("call(0)"), "{text}");
     // Nor has it room for blank lines.
     let change = report.change.sufficient.as_mut().unwrap();

@@ -106,9 +106,9 @@ impl FixChecks<'_, '_> {
         trial.checks.push(self.warnings()?);
         let is_revert = self.is_revert()?;
         let suite = self.suite(is_revert)?;
-        let is_run = suite.result != CheckResult::NotRun;
+        let of_suite = suite.result;
         trial.checks.push(suite);
-        trial.checks.push(self.own_tests(is_run, is_revert)?);
+        trial.checks.push(self.own_tests(of_suite, is_revert)?);
         Ok(())
     }
 
@@ -339,7 +339,7 @@ impl FixChecks<'_, '_> {
                 check(CheckResult::Holds, "compilers and interpreters print none".to_owned())
             }
             (true, true) => {
-                let why = "not run: no checker knows these files, or they are as before the culprit";
+                let why = "not run, no checker knows these files, or they are as before the culprit";
                 check(CheckResult::NotRun, why.to_owned())
             }
         })
@@ -376,13 +376,21 @@ impl FixChecks<'_, '_> {
             return Ok(match (counts(head), counts(patched)) {
                 (Some(before), Some(now)) if now.n_ran < before.n_ran => {
                     let why = format!("{} run with the fix; {} at HEAD", count(now.n_ran, "test"), before.n_ran);
-                    judged(if is_revert { CheckResult::Holds } else { CheckResult::Fails }, &why)
+                    if is_revert {
+                        judged(CheckResult::Holds, &format!("{why}, with those of the reverted commit"))
+                    } else {
+                        judged(CheckResult::Fails, &why)
+                    }
                 }
                 (Some(before), None) => {
                     let why = format!("it counts no test with the fix; {} at HEAD", before.n_ran);
                     judged(CheckResult::Fails, &why)
                 }
-                _ => judged(CheckResult::Holds, &format!("no failure that HEAD does not have{}", self.which_suite())),
+                (before, _) => {
+                    let uncounted = if before.is_none() { "; its tests were not counted" } else { "" };
+                    let why = format!("no failure that HEAD does not have{uncounted}{}", self.which_suite());
+                    judged(CheckResult::Holds, &why)
+                }
             });
         }
         let lines = beside.suite_lines.get(&patched).cloned().unwrap_or_default();
@@ -425,8 +433,8 @@ impl FixChecks<'_, '_> {
     /// Whether the tests that came with the culprits stay. A revert of a whole commit may remove them; another fix may
     /// change them, if they pass with it as they are at HEAD, too.
     ///
-    /// - `is_run`: whether the suite, which can have them, was run.
-    fn own_tests(&mut self, is_run: bool, is_revert: bool) -> Result<FixCheck, Failure> {
+    /// - `of_suite`: what the suite showed, which can have them.
+    fn own_tests(&mut self, of_suite: CheckResult, is_revert: bool) -> Result<FixCheck, Failure> {
         let judged = |result, why: String| FixCheck::new(CheckName::OwnTests, result, why);
         let [mut kept, mut lost] = [const { BTreeSet::<Vec<u8>>::new() }; 2];
         for commit in self.culprits() {
@@ -437,16 +445,20 @@ impl FixChecks<'_, '_> {
             }
         }
         let [kept, lost] = [kept, lost].map(Vec::from_iter);
-        let run = if is_run { "whether the suite runs them is not known" } else { "not run" };
+        let run = match of_suite {
+            CheckResult::NotRun => " (not run)",
+            CheckResult::Holds => " (whether the suite runs them is not known)",
+            CheckResult::Fails | CheckResult::Unknown => "",
+        };
         Ok(match (&lost[..], &kept[..]) {
             ([], []) => judged(CheckResult::Holds, "it brought none that still exist".to_owned()),
-            ([], kept) => judged(CheckResult::Holds, format!("{} stay ({run})", named(kept))).about(kept.to_vec()),
+            ([], kept) => judged(CheckResult::Holds, format!("{} stay{run}", named(kept))).about(kept.to_vec()),
             (lost, _) if is_revert => {
                 let why = format!("{} go with the whole commit, which the fix reverts", named(lost));
                 judged(CheckResult::Holds, why).about(lost.to_vec())
             }
-            (lost, _) if is_run && self.passes_with_tests_of_head(lost)? => {
-                let why = format!("the fix changes {}, and passes the suite with them as at HEAD, too", named(lost));
+            (lost, _) if of_suite == CheckResult::Holds && self.passes_with_tests_of_head(lost)? => {
+                let why = format!("the fix changes {}; without that the suite is no worse, either", named(lost));
                 judged(CheckResult::Holds, why).about(lost.to_vec())
             }
             (lost, _) => {
