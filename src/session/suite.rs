@@ -18,8 +18,8 @@ pub const MAX_LINES: usize = 5;
 /// The failures in a run of a suite.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Failures {
-    /// The tests that fail, if the runner names them; else the lines that report a failure, numbers included. And how often
-    /// each is printed.
+    /// The tests that fail, if the runner names them, and the lines that report a failure, numbers included: without such a
+    /// runner all, else those of the commands after it. And how often each is printed.
     lines: BTreeMap<String, usize>,
     /// The sum of the suite's own counts: `2 failed, 1 error`, `Failures: 3`.
     n_counted: u64,
@@ -31,16 +31,15 @@ impl Failures {
     /// Reads them from an output.
     pub fn of(seen: &Observation) -> Self {
         let mut failures = Self { is_cut: is_cut(seen), ..Self::default() };
-        let failed = RunnerReport::of_run(seen).map(|report| report.failed);
-        let is_named = failed.is_some();
-        let mut add = |failure: String| *failures.lines.entry(failure).or_default() += 1;
-        failed.into_iter().flatten().for_each(&mut add);
-        for line in seen.output.lines() {
-            if let Some(n_failures) = counted(line) {
-                failures.n_counted += n_failures;
-            } else if !is_named && is_telling(line) {
-                add(form(line));
-            }
+        let report = RunnerReport::of_run(seen);
+        let rest = report.as_ref().map_or_else(|| seen.output.clone(), |report| report.rest_of(&seen.output));
+        failures.n_counted = seen.output.lines().filter_map(counted).sum();
+        // A runner may tell more of its tests at its end, indented.
+        let is_own = |line: &&str| report.is_some() && line.starts_with(char::is_whitespace);
+        let telling = rest.lines().filter(|line| !is_own(line) && counted(line).is_none() && is_telling(line));
+        let lines: Vec<String> = telling.map(form).collect();
+        for failure in report.into_iter().flat_map(|report| report.failed).chain(lines) {
+            *failures.lines.entry(failure).or_default() += 1;
         }
         failures
     }
@@ -327,6 +326,16 @@ mod tests {
         check(&at_head, &with_fix, &[], false);
         let worse = jest("  ● a › is null\n  ● a › should fail", 2);
         check(&at_head, &worse, &["test/a.ts a › should fail"], true);
+        let mocha = |details: &str| format!("  1 passing\n  1 failing\n\n  1) a:\n       b:\n{details}");
+        check(&mocha(""), &mocha("\n     AssertionError: expected 3 to equal 4\n"), &[], false);
+    }
+
+    #[test]
+    fn what_another_command_prints_after_the_runner_counts_too() {
+        let pytest = "FAILED t.py::one - assert 3\n=== 1 failed, 2 passed in 0.1s ===\n";
+        check(pytest, &format!("{pytest}a.c:3:1: error: bad\n"), &["a.c:N: error: bad"], false);
+        check(&format!("{pytest}a.c:3:1: error: bad\n"), &format!("{pytest}a.c:4:1: error: bad\n"), &[], false);
+        check(pytest, &format!("E   assert 3\n{pytest}"), &[], false);
     }
 
     #[test]

@@ -124,6 +124,16 @@ impl RunnerReport {
         }
     }
 
+    /// What follows the last line in which this runner names a failing test or its end: the output of other commands.
+    pub fn rest_of(&self, output: &str) -> String {
+        let mut output = plain(output);
+        let compiled = COMPILED.iter().find(|compiled| compiled.format.name == self.format);
+        let patterns = compiled.into_iter().flat_map(|compiled| [&compiled.failed, &compiled.end]);
+        let ends = patterns.filter_map(|pattern| pattern.find_iter(&output).last()).map(|found| found.end());
+        let end = ends.max().unwrap_or(output.len());
+        output.split_off(end)
+    }
+
     /// Whether a test has certainly not run: the runner says that it skipped this test; or it lists those that pass, or says
     /// that it ran nothing, and this one is not named. A name that stands anywhere else in the output may have passed.
     ///
