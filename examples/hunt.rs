@@ -20,7 +20,7 @@ fn main() -> ExitCode {
     let mut order = HuntOrder::new(command);
     order.effort.until = Until::Commit;
     let report = Context::new(std::env::vars_os().collect()).and_then(|context| {
-        let interrupt = Interrupt::register()?.0;
+        let interrupt = Interrupt::register()?.flag;
         idd_session::hunt(order, &context.with_configuration(), interrupt, &mut ToStderr)
     });
     match report {

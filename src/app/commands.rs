@@ -230,7 +230,7 @@ fn hunt_with(
         Some(HuntMaker::This(lease)) => Some(lease),
         None => None,
     };
-    let interrupt = Interrupt::register()?.0;
+    let interrupt = Interrupt::register()?.flag;
     let mut progress = console.progress();
     if console.is_err_terminal && is_first_use(context) && !setup::has_page(context) {
         progress.say("`git idd help` shows the manual; `git idd --help` needs its page: `git idd setup` installs it.");
@@ -292,7 +292,7 @@ fn explain_found(
         return Ok(Vec::new());
     };
     let interrupt = context.interrupt()?;
-    let deadline = left.and_then(|left| Deadline::after(left, &interrupt.0));
+    let deadline = left.and_then(|left| Deadline::after(left, &interrupt.flag));
     let limited = Context { interrupt: Some(interrupt), ..context.clone() };
     let order = ExplainOrder { budget: left.or(order.budget), ..order };
     let mut unexplained = report.clone();

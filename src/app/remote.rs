@@ -39,7 +39,7 @@ mod shown {
         let failed =
             |trouble| remote::failure(service, &trouble).with_hint("is the address right, and does the service run?");
         let mut interrupt = Interrupt::register()?;
-        let checked = check(service, Arc::clone(&interrupt.0)).map_err(failed)?;
+        let checked = check(service, Arc::clone(&interrupt.flag)).map_err(failed)?;
         let here = Toolchain::here(service, &mut interrupt).map_err(|error| Failure::from_error(&error))?;
         interrupt.check("interrupted")?;
         let others = checked.toolchain.differences(&here);

@@ -29,7 +29,7 @@ const MAX_PRINTED: usize = 2000;
 pub fn run(args: &ShrinkArgs, scene: CommandScene<'_>) -> Result<CommandAnswer, Failure> {
     let CommandScene { location, context, console } = scene;
     let output = ReducedFiles::plan(args, location, context)?;
-    let interrupt = Interrupt::register()?.0;
+    let interrupt = Interrupt::register()?.flag;
     let shrunk = idd_session::shrink::run(&args.order, location, context, interrupt, &mut console.progress())?;
     output.write(&shrunk)?;
     let code = shrunk.stopped.map_or(0, |status| console.code(status));

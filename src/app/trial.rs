@@ -27,7 +27,7 @@ pub fn run(args: &TryArgs, scene: CommandScene<'_>) -> Result<CommandAnswer, Fai
     let suite = args.suite.clone().or(saved::plan(&kept.replay)?.order.test.suite);
     let proposal = proposal(&args.fix, location, context)?;
     let order = TrialOrder { proposal, suite, budget: args.budget };
-    let (interrupt, mut talk) = (Interrupt::register()?.0, console.progress());
+    let (interrupt, mut talk) = (Interrupt::register()?.flag, console.progress());
     let trial = trial::run(&order, TrialTask { kept: &kept, location, context, interrupt, talk: &mut talk })?;
     let code = if trial.is_accepted() || console.is_exit_zero { 0 } else { Status::Error.code() };
     let text = if console.is_json { json_line(&serde_json::to_value(&trial)?) } else { trial.text().into_bytes() };

@@ -6,7 +6,7 @@ use crate::order::HuntOrder;
 use crate::perf::{self, places};
 use crate::plan::Plan;
 use crate::verdict_records::HuntScene;
-use crate::{Context, Failure, Interrupt, Talk, saved};
+use crate::{Context, Failure, Talk, saved};
 use idd_report::Report;
 use idd_world::repo::{locate, private};
 use idd_world::system;
@@ -19,7 +19,7 @@ use std::sync::atomic::AtomicBool;
 /// earlier call with the same order was stopped, this one continues it.
 ///
 /// - `interrupt`: when it is set, the hunt stops, and its report has the status `interrupted`.
-///   [`Interrupt::register`] makes signals set it.
+///   [`crate::Interrupt::register`] makes signals set it.
 ///
 /// Errors: there is no repository, another hunt runs in this worktree, the order names no revision, the disk is full. A
 /// hunt without a finding is no error: see [`Report::status`].
@@ -41,7 +41,7 @@ pub fn hunt(
         places::check(perf.measure)?;
         let saved = saved::open(&plan, &location, None, false)?;
         let scene = HuntScene { plan: &plan, location: &location, context, user: &user };
-        return perf::hunt(&scene, saved, (perf, Interrupt(interrupt)), talk);
+        return perf::hunt(&scene, saved, (perf, interrupt.into()), talk);
     }
     let saved = saved::open(&plan, &location, None, false)?;
     hunt::run(Task { plan: &plan, location: &location, context, saved, interrupt, talk }, &user)

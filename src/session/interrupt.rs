@@ -17,6 +17,9 @@ const ECHO: Duration = Duration::from_millis(300);
 /// The time that an analysis has to stop by itself: it does not look at the flag while it reads a long recording.
 const GRACE: Duration = Duration::from_millis(1500);
 
+/// The time that it has once it has looked at the flag: it tells then what it has found.
+const HEARD_GRACE: Duration = Duration::from_secs(10);
+
 /// The signals.
 const SIGNALS: [i32; 4] = [SIGINT, SIGTERM, SIGHUP, SIGQUIT];
 
@@ -52,22 +55,34 @@ pub fn outlive_file_limits() -> io::Result<()> {
 
 /// Set by the first such signal.
 #[derive(Debug, Clone)]
-pub struct Interrupt(pub Arc<AtomicBool>);
+pub struct Interrupt {
+    /// Set by the signal.
+    pub flag: Arc<AtomicBool>,
+    /// Set by the work that has seen the flag.
+    is_heard: Arc<AtomicBool>,
+}
+
+impl From<Arc<AtomicBool>> for Interrupt {
+    fn from(flag: Arc<AtomicBool>) -> Self {
+        Self { flag, is_heard: Arc::default() }
+    }
+}
 
 impl Interrupt {
     /// Installs the signal handlers. A second signal, if it is no echo of the first one, ends the program at once; stored
     /// data are consistent at any time.
     pub fn register() -> Result<Self, Failure> {
-        Self::register_until(None)
+        Self::register_until(false)
     }
 
-    /// The same for work that may go on for long after the first signal: the program ends 1.5 seconds later at the latest.
+    /// The same for work that may go on for long after the first signal: the program ends 1.5 seconds later, or 10 if the work
+    /// has looked at the flag by then.
     pub fn register_ending() -> Result<Self, Failure> {
-        Self::register_until(Some(GRACE))
+        Self::register_until(true)
     }
 
-    fn register_until(grace: Option<Duration>) -> Result<Self, Failure> {
-        let interrupt = Arc::new(AtomicBool::new(false));
+    fn register_until(is_ending: bool) -> Result<Self, Failure> {
+        let interrupt = Self::from(Arc::new(AtomicBool::new(false)));
         outlive_file_limits()?;
         let (mut told, teller) = UnixStream::pair()?;
         let is_next_the_end = Arc::new(AtomicBool::new(false));
@@ -75,16 +90,19 @@ impl Interrupt {
             let conditional =
                 signal_hook::flag::register_conditional_shutdown(signal, 130, Arc::clone(&is_next_the_end));
             conditional?;
-            signal_hook::flag::register(signal, Arc::clone(&interrupt))?;
+            signal_hook::flag::register(signal, Arc::clone(&interrupt.flag))?;
             signal_hook::low_level::pipe::register(signal, teller.try_clone()?)?;
         }
-        let is_end = Arc::clone(&is_next_the_end);
+        let (is_end, is_heard) = (Arc::clone(&is_next_the_end), Arc::clone(&interrupt.is_heard));
         let patient = move || {
             if told.read(&mut [0]).is_ok() {
                 thread::sleep(ECHO);
                 is_end.store(true, Ordering::Relaxed);
-                if let Some(grace) = grace {
-                    thread::sleep(grace.saturating_sub(ECHO));
+                if is_ending {
+                    thread::sleep(GRACE.saturating_sub(ECHO));
+                    if is_heard.load(Ordering::Relaxed) {
+                        thread::sleep(HEARD_GRACE.saturating_sub(GRACE));
+                    }
                     raise();
                 }
             }
@@ -93,7 +111,7 @@ impl Interrupt {
             // Without a thread to wait, the first signal is the end.
             is_next_the_end.store(true, Ordering::Relaxed);
         }
-        Ok(Self(interrupt))
+        Ok(interrupt)
     }
 
     /// An error with this message if a signal has asked the program to end.
@@ -115,6 +133,10 @@ impl CommandWatch for Interrupt {
     fn started(&mut self, _group: ProcessGroup) {}
 
     fn is_interrupted(&self) -> bool {
-        self.0.load(Ordering::Relaxed)
+        let is_interrupted = self.flag.load(Ordering::Relaxed);
+        if is_interrupted {
+            self.is_heard.store(true, Ordering::Relaxed);
+        }
+        is_interrupted
     }
 }

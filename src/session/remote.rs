@@ -80,7 +80,7 @@ fn remote(
     let map = location.idd_directory().join("digests");
     let remote_executor = Box::new(RemoteExecutor::new((client, service.clone()), programs, private, &map));
     let Some((local_executor, n_near)) = near else { return Ok(remote_executor) };
-    let here = Toolchain::here(service, &mut Interrupt(Arc::clone(interrupt)));
+    let here = Toolchain::here(service, &mut Interrupt::from(Arc::clone(interrupt)));
     let here = here.map_err(|error| Failure::from_error(&error))?;
     if interrupt.load(Ordering::Relaxed) {
         return Err(Failure::new(Status::Interrupted, "interrupted before the first test"));

@@ -104,7 +104,7 @@ fn hunted(
     let plan = Plan::new(order, None, location, &user, context)?;
     let saved = saved::open(&plan, location, None, false)?;
     heard.is_hunt(&saved.id);
-    let interrupt = context.interrupt()?.0;
+    let interrupt = context.interrupt()?.flag;
     let report = hunt::run(Task { plan: &plan, location, context, saved, interrupt, talk: heard }, &user)?;
     let error = report.error.as_ref().map(|error| {
         let hint = error.hint.as_ref().map(|hint| format!("; {}", Terminal.line(hint))).unwrap_or_default();

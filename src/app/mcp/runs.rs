@@ -83,7 +83,7 @@ pub fn judge(arguments: &Arguments, state: &Arc<ServerState>) -> Result<ToolAnsw
     let order = TrialOrder { proposal, suite, budget: None };
     let id = kept.id.clone();
     let number = state.start(JobKind::Trial, Some(id.clone()), move |location, context, heard| {
-        let interrupt = context.interrupt()?.0;
+        let interrupt = context.interrupt()?.flag;
         let task = TrialTask { kept: &kept, location, context, interrupt, talk: heard };
         Ok(trial::run(&order, task)?.text().into())
     })?;

@@ -3,9 +3,9 @@
 use crate::mcp::allowed::Allowed;
 use crate::mcp::jobs::{JobEnd, JobKind, JobMessages, Jobs, RequestedJob};
 use idd_session::mend::mend;
-use idd_session::{Context, Failure, Interrupt};
+use idd_session::{Context, Failure};
 use idd_world::repo::Location;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -61,9 +61,9 @@ impl ServerState {
         work: impl FnOnce(&Location, &Context, &mut JobMessages) -> Result<JobEnd, Failure> + Send + 'static,
     ) -> Result<u64, Failure> {
         let (location, context) = (self.location.clone(), self.context.clone());
-        let mended = move |heard: &mut JobMessages, interrupt| {
+        let mended = move |heard: &mut JobMessages, interrupt: Arc<AtomicBool>| {
             mend(&location, true, heard)?;
-            work(&location, &Context { interrupt: Some(Interrupt(interrupt)), ..context }, heard)
+            work(&location, &Context { interrupt: Some(interrupt.into()), ..context }, heard)
         };
         self.jobs.start(kind, hunt, Box::new(mended))
     }

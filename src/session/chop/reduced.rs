@@ -77,7 +77,7 @@ pub fn reduce(
     let environment = context.environment.iter().cloned().chain((!has_compiler).then_some(compiler)).collect();
     let own = Context { environment, ..context.clone() };
     let place = (location, &own);
-    let shrunk = shrink::of_trees(&order, *failing, *reference, place, (Arc::clone(&interrupt.0), talk))?;
+    let shrunk = shrink::of_trees(&order, *failing, *reference, place, (Arc::clone(&interrupt.flag), talk))?;
     let remark = match shrunk.stopped {
         Some(Status::Interrupted) => {
             return Err(Failure::new(Status::Interrupted, "stopped while the input was shrunk")
