@@ -540,6 +540,65 @@ public class Main {{
 }
 
 #[test]
+fn explain_begins_where_java_code_does_not_throw_what_the_test_expects() {
+    if version().is_none() {
+        return;
+    }
+    let good = "public class Main {
+    static int get(String name) {
+        if (name == null) {
+            throw new NullPointerException();
+        }
+        return 1;
+    }
+    public static void main(String[] args) {
+        try {
+            get(null);
+        } catch (NullPointerException expected) {
+            return;
+        }
+        throw new AssertionError(\"expected an exception\");
+    }
+}
+";
+    let check = "        if (name == null) {\n            throw new NullPointerException();\n        }\n";
+    let said = of_two(good, &good.replace(check, ""));
+    for line in [
+        "* Main.java:3  the reference also has if (name == null) { throw new NullPointerException() here, which leads to",
+        "  Main.java:11  thus AssertionError (\"expected an exception\") leaves Main.main (reference: none)",
+        "It begins with the change.",
+    ] {
+        assert!(said.lines().any(|found| found.starts_with(line)), "{line} is not in\n{said}");
+    }
+}
+
+/// `a ||` jumps if it holds, and `if (a)` if it does not.
+#[test]
+fn explain_does_not_say_how_an_operand_of_java_went_that_goes_on_in_the_next_line() {
+    if version().is_none() {
+        return;
+    }
+    let good = "public class Main {
+    static String size(int n, String text) {
+        if (n > 3 ||
+                text.length() == 0) {
+            return \"big\";
+        }
+        return \"small\";
+    }
+    public static void main(String[] args) {
+        if (!\"big\".equals(size(4, \"x\"))) {
+            throw new AssertionError();
+        }
+    }
+}
+";
+    let said = of_two(good, &good.replace("n > 3", "n > 5"));
+    assert!(said.contains("* Main.java:3  the run goes on in line "), "{said}");
+    assert!(said.contains("Main.java:10  the condition is true (reference false)"), "{said}");
+}
+
+#[test]
 fn explain_follows_what_only_the_reference_adds_to_an_object_of_the_java_library() {
     if version().is_none() {
         return;

@@ -135,7 +135,9 @@ impl RunPair<'_> {
                 let decider = Step(self.failing.run.deciders[step.0 as usize]);
                 add(decider, None);
                 // It would not have run if that had decided otherwise, whatever it uses.
-                if !self.differs(decider) {
+                if let Some((before, thrower)) = self.uncaught(step).filter(|_| !self.differs(decider)) {
+                    add(self.stands_for(thrower).unwrap_or(before), Some(thrower));
+                } else if !self.differs(decider) {
                     let makers = self.failing.uses(step).iter().map(|used| used.maker);
                     makers.filter(|maker| self.differs(*maker)).for_each(|maker| add(maker, None));
                 }
@@ -160,6 +162,18 @@ impl RunPair<'_> {
         }
         causes.retain(|cause| cause.step != Step::START && cause.step != step);
         causes
+    }
+
+    /// The last step before one of the same decision or call during which only the reference caught an exception, and the
+    /// step of the reference that threw it: because of it the reference does not come to the step.
+    fn uncaught(&self, step: Step) -> Option<(Step, Step)> {
+        let deciders = &self.failing.run.deciders;
+        let decider = deciders[step.0 as usize];
+        let beside = (decider.saturating_add(1)..step.0).rev().take(MAX_BESIDE).map(Step);
+        beside.filter(|before| deciders[before.0 as usize] == decider).find_map(|before| {
+            let thrower = self.reference.caught.get(&self.alignment.reference(before)?)?;
+            (!self.failing.caught.contains_key(&before)).then_some((before, *thrower))
+        })
     }
 
     /// Finds the chain that ends at a failure.

@@ -89,6 +89,8 @@ pub struct TakenRun {
     pub places: Vec<Place>,
     /// The exceptions that nobody caught.
     pub escapes: Vec<EscapedException>,
+    /// By step during which its method caught an exception: the step that threw it.
+    pub caught: HashMap<Step, Step>,
     /// The code with which it exited by a call; `None` if it made none, or the code is not known.
     pub exit: Option<i32>,
     /// By step: the position of its first use.
@@ -517,6 +519,7 @@ impl Watch for RunTaking {
 
     fn catches(&mut self, machine: &JavaMachine, frame: &JavaFrame, exception: JavaValue) {
         self.last.remove(&frame.number);
+        self.taken.caught.insert(frame.step, exception.maker);
         // It went through the library, which threw it again.
         let is_it = |escape: &EscapedException| escape.step == exception.maker && escape.thread == machine.thread;
         if self.taken.escapes.last().is_some_and(is_it) {

@@ -97,7 +97,17 @@ impl<'c> CallIndex<'c> {
         self.count(&around);
         let begin = around.first().copied().unwrap_or(step);
         let mut nodes = vec![self.begin(begin)];
-        nodes.extend(around[around.len().saturating_sub(limit)..].iter().map(|step| self.node(*step)));
+        let inner = around.iter().skip(1).chain([&step]);
+        let of = |(part, inner): (&Step, &Step)| {
+            let node = self.node(*part);
+            // A step may call several functions.
+            let part = match node.part {
+                RunPart::Call(_) => RunPart::Call(Arc::clone(self.function(*inner))),
+                part => part,
+            };
+            RunNode { part, ..node }
+        };
+        nodes.extend(around.iter().zip(inner).skip(around.len().saturating_sub(limit)).map(of));
         nodes
     }
 
@@ -231,6 +241,31 @@ mod tests {
         // From what was counted before, the same comes out.
         assert_eq!(calls.path(Step(7), 9), path);
         assert_eq!(calls.path(Step(10), 9).len(), 1);
+    }
+
+    #[test]
+    fn of_several_calls_of_a_step_the_one_around_is_named() {
+        // 1: line 2 of `main`, 2: entry of `first`, 3: its line 7, 4: entry of `second`, 5: its line 9.
+        let run = Run {
+            indices: vec![0; 6],
+            leaders: vec![0, 0, 1, 1, 1, 1],
+            callers: vec![0, 0, 1, 1, 1, 1],
+            entries: [false, false, true, false, true, false].to_vec(),
+            n_threads: 1,
+            ..Run::default()
+        };
+        let place = |line| Some(Place { file: "a.c".into(), line, column: 1 });
+        let (of_steps, lines) = (vec![0, 1, 2, 3, 4, 5], [0, 2, 0, 7, 0, 9]);
+        let table = StepTable::new(&run, of_steps.clone(), &lines);
+        let mut statements = Statements::default();
+        (statements.of_steps, statements.lines) = (of_steps, lines.to_vec());
+        statements.places = vec![None, place(2), None, place(7), None, place(9)];
+        statements.functions = ["", "main", "first", "first", "second", "second"].map(Arc::from).to_vec();
+        let siblings = Siblings::default();
+        let calls = CallIndex { table: &table, run: &run, statements: &statements, siblings: &siblings };
+        for (step, function) in [(3, "first"), (5, "second")] {
+            assert_eq!(calls.path(Step(step), 9)[1].part, RunPart::Call(function.into()));
+        }
     }
 
     #[test]

@@ -225,10 +225,17 @@ impl MachineMethod {
     /// Whether the condition of a decision held that led to an instruction.
     ///
     /// A compiler jumps over what follows if a condition does not hold, and back to a loop if it holds. In a line with several
-    /// decisions (`&&`, `?:`) it may be otherwise, so nothing is said there, nor of a `switch`.
+    /// decisions (`&&`, `?:`) it may be otherwise, and in an operator over several lines: `a ||` and `a && b ||` jump behind
+    /// the next operand in the same way. So nothing is said there, nor of a `switch`.
     pub fn truth(&self, decision: u32, to: u32) -> Option<bool> {
+        let is_operand = |target: u32| {
+            let before = self.operations.get(target.wrapping_sub(1) as usize).filter(|before| before.is_decision());
+            target > decision && matches!(before, Some(Operation::Jump(_, further)) if *further > target)
+        };
         match &self.operations[decision as usize] {
-            Operation::Jump(_, target) if self.is_sole[decision as usize] && *target != decision + 1 => {
+            Operation::Jump(_, target)
+                if self.is_sole[decision as usize] && *target != decision + 1 && !is_operand(*target) =>
+            {
                 Some((to == *target) == (*target <= decision))
             }
             _ => None,
