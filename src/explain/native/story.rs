@@ -139,7 +139,7 @@ pub fn tell<F: Forks>(
                     (cell.path.clone(), cell.shown.clone())
                 } else {
                     let mut shown = values(causality, cell)?;
-                    let mut variable = variable(causality, cell, (step, *point), omitted.is_some())?;
+                    let mut variable = variable(causality, cell, (step, *point))?;
                     name_member(causality, cell, &mut variable, &mut shown)?;
                     (variable, shown)
                 };
@@ -163,11 +163,10 @@ pub fn tell<F: Forks>(
     let mut links: Vec<Link> = links.into_values().collect();
     for link in &mut links {
         if let Did::Gave { value, is_kept: false, .. } | Did::Returned { value, .. } = &mut link.did
-            && let Some(name) = unwritten::read(causality.failing(), link.step)?
+            && let Some(source) = unwritten::read(causality.failing(), link.step)?
         {
             value.push_str(" from ");
-            value.push_str(&name);
-            value.push_str(", never written");
+            value.push_str(&source);
         }
     }
     Ok(ToldChain { links, n_sets: chain.sets.len(), n_left: None })

@@ -1,15 +1,15 @@
-//! Values that a step reads from memory that was never written: a block of the heap, or a variable without a value.
+//! Values that a step reads from where the program put none: memory that was never written, or outside of an array or a block.
 
 use crate::native::naming;
 use crate::native::recorded::NativeRecorded;
 use idd_trace::instrument::{BinaryOp, Op};
 use idd_trace::native::visit::at_step;
-use idd_trace::native::{NativeFrame, NativeMachine, UsedThing, View, Watch};
+use idd_trace::native::{NativeFrame, NativeMachine, RecordAction, UsedThing, View, Watch, bounds};
 use idd_trace::{Step, TraceError};
 
-/// The name of the first number or pointer that a step reads though none of its bytes was ever written.
+/// From where a step reads a number or pointer though nobody put one there: `x, never written`, or `4 bytes behind the end of a`.
 ///
-/// `None` also where this is not known: after a call of a function with unknown effects, with several threads, or if the
+/// `None` also where it is not known that no byte was ever written: after a call of a function with unknown effects, with several threads, or if the
 /// recording lacks its beginning.
 ///
 /// Cost: plays the step, twice if there is such a value.
@@ -19,11 +19,15 @@ pub fn read(recorded: &mut NativeRecorded, step: Step) -> Result<Option<String>,
     }
     let mut reads = StepReads::default();
     at_step(&mut recorded.player, step, &mut reads)?;
+    if reads.outside.is_some() {
+        return Ok(reads.outside);
+    }
     let found = reads.found;
     if found.is_empty() {
         return Ok(None);
     }
-    Ok(naming::before(recorded, step, &found, None)?.into_iter().flatten().next())
+    let name = naming::before(recorded, step, &found, None)?.into_iter().flatten().next();
+    Ok(name.map(|name| format!("{name}, never written")))
 }
 
 /// Looks at what one step reads.
@@ -33,9 +37,17 @@ struct StepReads {
     makers: (bool, bool),
     /// Addresses and bytes.
     found: Vec<(u64, u64)>,
+    /// The first that is outside of its array or block.
+    outside: Option<String>,
 }
 
 impl Watch for StepReads {
+    fn acts(&mut self, machine: &NativeMachine, action: &RecordAction, record: &[u8]) {
+        if self.outside.is_none() {
+            self.outside = bounds::outside(machine, action, record);
+        }
+    }
+
     fn uses(&mut self, _user: Step, maker: Step, what: UsedThing) {
         if let UsedThing::Memory(..) | UsedThing::Address(..) = what {
             self.makers.0 |= maker == Step::START;

@@ -16,10 +16,9 @@ pub(super) fn variable<F: Forks>(
     causality: &mut Causality<F>,
     cell: &Cell,
     (step, point): (Step, AlignedPoint),
-    is_kept: bool,
 ) -> Result<String, CausalityError<F::Error>> {
     let run = &causality.failing().run;
-    if !is_kept && step != Step::START && giver(run, step) != step {
+    if step != Step::START && giver(run, step) != step {
         let function = looked(causality.failing(), step)?.function.unwrap_or_default();
         let name = cell.path.strip_prefix(&*format!("{function}.")).unwrap_or(&cell.path);
         return Ok(format!("{function}.{name}"));

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use crate::detail::MAX_CONTENT;
 use crate::native::visit::before_step;
 use crate::native::{
-    CallArgument, Crash, FunctionShape, NativeCall, NativeFrame, NativeMachine, NativePlayer, PrintClass, View, Watch,
-    object, value,
+    CallArgument, Crash, FunctionShape, NativeCall, NativeFrame, NativeMachine, NativePlayer, PrintClass, RecordAction,
+    View, Watch, bounds, object, value,
 };
 use crate::{
     Access, Detail, Doing, NamedAddress, OriginAnswer, Outside, Place, Step, StepStanding, TraceError, UsedThing,
@@ -29,6 +29,8 @@ struct OpenStep {
     detail: Detail,
     /// The makers of the next value that it reads.
     makers: BTreeSet<Step>,
+    /// Where that value is, if it is outside of what the program named.
+    outside: Option<String>,
 }
 
 /// Collects the facts about some steps.
@@ -76,7 +78,8 @@ impl NativeFocus<'_> {
 impl OpenStep {
     fn access(&mut self, view: View<'_>, address: u64, size: u64, bytes: Option<&[u8]>) -> Access {
         let makers = std::mem::take(&mut self.makers);
-        let origin = makers.contains(&Step::START).then(|| origin(view, address));
+        let unwritten = || makers.contains(&Step::START).then(|| origin(view, address));
+        let origin = self.outside.take().or_else(unwritten);
         let n = usize::try_from(size.min(MAX_CONTENT)).unwrap_or(0);
         let content = bytes.map_or_else(|| view.machine.memory.bytes(address, n), |bytes| Some(bytes.to_vec()));
         let named = view.named(address, size, bytes);
@@ -182,7 +185,7 @@ impl Watch for NativeFocus<'_> {
                 self.counts = None;
             }
             let detail = begun(View::new(machine), frame, count);
-            self.open.push(OpenStep { frame: frame.number, detail, makers: BTreeSet::new() });
+            self.open.push(OpenStep { frame: frame.number, detail, makers: BTreeSet::new(), outside: None });
             self.is_done = false;
         }
     }
@@ -198,6 +201,12 @@ impl Watch for NativeFocus<'_> {
             _ => {
                 open.detail.uses.insert((maker, what));
             }
+        }
+    }
+
+    fn acts(&mut self, machine: &NativeMachine, action: &RecordAction, record: &[u8]) {
+        if let Some(open) = self.current(machine) {
+            open.outside = bounds::outside(machine, action, record);
         }
     }
 

@@ -5,7 +5,7 @@ use crate::native::memory::MAX_RANGE;
 use crate::native::model::{Effect, Emitted, Input, Length, Model, ZERO};
 use crate::native::nodes::Linking;
 use crate::native::stream::NativeStream;
-use crate::native::{Awaited, BlockContent, NativeMachine, Watch, nodes, scanned};
+use crate::native::{Awaited, BlockContent, NativeMachine, Watch, nodes, object, scanned};
 
 /// Strings that are looked through are no longer.
 const MAX_STRING: u64 = 1 << 20;
@@ -15,6 +15,9 @@ const MAX_PARTS: u64 = 1024;
 
 /// The bytes that count as read of a string whose end is not known.
 const MAX_UNKNOWN: u64 = 64;
+
+/// The bytes that a text of unknown length takes at most, so that reading words into a large buffer costs little.
+const MAX_ROOM: u64 = 4096;
 
 /// A call that came back.
 pub struct CallEffect<'c> {
@@ -151,8 +154,15 @@ impl NativeMachine {
             Length::StringOfAtMost(index, limit) => {
                 self.string_length(argument(index), argument(limit)).unwrap_or(argument(limit))
             }
+            Length::Rest => self.room(at),
         };
         length.min(MAX_RANGE)
+    }
+
+    /// The bytes that a text of unknown length takes at most: up to the end of its variable or block. What is behind the
+    /// end of the text is read by nobody.
+    fn room(&self, at: u64) -> u64 {
+        object::rest(self, at).map_or(MAX_UNKNOWN, |rest| rest.min(MAX_ROOM))
     }
 
     /// Links nodes; if that is not known, some of them hold other pointers than before.
@@ -338,6 +348,7 @@ impl NativeMachine {
                 let pointers = called.arguments.get(format + 1..).unwrap_or_default().iter();
                 let n_written = usize::try_from(called.count()).unwrap_or(0);
                 for (at, length) in pointers.zip(scanned::lengths(&text)).take(n_written).filter(|(at, _)| **at != 0) {
+                    let length = length.unwrap_or_else(|| self.room(*at));
                     self.memory.define(*at, length, step);
                     watch.writes(self, step, *at, length);
                 }

@@ -10,6 +10,7 @@
 pub mod assemble;
 pub mod atomic;
 pub mod blame;
+pub mod bounds;
 pub mod call;
 pub mod cell;
 pub mod detail;

@@ -24,6 +24,8 @@ pub enum Length {
     StringOf(usize),
     /// As the one before, at most another argument.
     StringOfAtMost(usize, usize),
+    /// Up to the end of the variable or block.
+    Rest,
 }
 
 /// No argument: the byte zero.
@@ -232,6 +234,7 @@ pub const MODELS: &[Model] = &[
     input(&["fread", "fread_unlocked"], Input::Stream(3), &[Writes(0, ResultTimes(1))]),
     // The line may be shorter; nobody reads behind its end.
     input(&["fgets", "fgets_unlocked"], Input::Stream(2), &[WritesResult(Argument(1))]),
+    input(&["gets"], Input::Standard, &[WritesResult(Length::Rest)]),
     input(&["getline"], Input::Stream(2), &[ReadsLine(0, 1)]),
     input(&["getdelim", "__getdelim"], Input::Stream(3), &[ReadsLine(0, 1)]),
     input(&["fgetc", "fgetc_unlocked", "getc", "getc_unlocked"], Input::Stream(0), &[]),

@@ -456,6 +456,18 @@ pub(super) fn slot_at(frame: &NativeFrame, address: u64) -> Option<&FunctionSlot
     })
 }
 
+/// The bytes from an address to the end of its variable or block; `None` if it is in none.
+pub(super) fn rest(machine: &NativeMachine, address: u64) -> Option<u64> {
+    let slot = machine.all_frames().find_map(|frame| {
+        let slot = slot_at(frame, address)?;
+        Some((frame.value(slot.register)?, slot.size))
+    });
+    let block = || machine.heap.find(address).map(|block| (block.address, block.size));
+    let global = || machine.globals.find(address).map(|global| (global.address, global.size));
+    let (begin, size) = slot.or_else(block).or_else(global)?;
+    (begin + size).checked_sub(address)
+}
+
 /// The register with the address of the structure passed in memory that has a byte.
 fn copied_at(frame: &NativeFrame, address: u64) -> Option<Register> {
     let is_inside = |(register, length): &&(Register, u64)| {

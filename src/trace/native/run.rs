@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use crate::native::frame::narrow;
 use crate::native::ostream::inserted;
-use crate::native::{NativeCall, NativeMachine, NativePlayer, Watch};
+use crate::native::{Crash, NativeCall, NativeMachine, NativePlayer, Watch};
 use crate::{Index, LateWrite, ObservableCall, OutlineReader, Revealed, Run, RunArgument, Step, StepStand, TraceError};
 
 /// Bytes of a string that count as said.
@@ -180,6 +180,10 @@ pub struct RunReader {
     leaving: HashSet<u32>,
     /// What they left and was read, by address.
     revealed: HashSet<(u64, u32)>,
+    /// The step that crashed.
+    crashed: Option<Step>,
+    /// The last step that returned to a function which goes on with a record of its own, and how many records there were.
+    returned: Option<(Step, u64)>,
 }
 
 impl RunReader {
@@ -202,7 +206,9 @@ impl RunReader {
     pub fn end(self, machine: &NativeMachine) -> Run {
         let mut run = self.outline.run;
         run.said.extend(last_words(machine));
-        run.end = machine.frame().map(|frame| frame.step);
+        // A `return` is recorded before it is done. If it was, the caller would have a record of what it does next.
+        let returning = self.returned.filter(|(_, n_records)| *n_records == machine.n_records).map(|(step, _)| step);
+        run.end = self.crashed.or(returning).or_else(|| machine.frame().map(|frame| frame.step));
         run.n_records = machine.n_records;
         run.late.sort_by_key(|(step, _)| *step);
         run
@@ -210,6 +216,10 @@ impl RunReader {
 }
 
 impl Watch for RunReader {
+    fn crashes(&mut self, machine: &NativeMachine, _crash: &Crash) {
+        self.crashed = machine.frame().map(|frame| frame.step);
+    }
+
     fn step(&mut self, machine: &NativeMachine) {
         let Some(frame) = machine.frame() else { return };
         if !self.is_outline {
@@ -254,11 +264,14 @@ impl Watch for RunReader {
     }
 
     fn leaves(&mut self, machine: &NativeMachine, is_return: bool) {
-        if let [frame] = &machine.frames[..]
-            && is_return
-            && &*frame.shape.body.function.name == "main"
-        {
-            self.outline.run.main_end = Some(frame.step);
+        match &machine.frames[..] {
+            [frame] if is_return && &*frame.shape.body.function.name == "main" => {
+                self.outline.run.main_end = Some(frame.step);
+            }
+            [.., caller, frame] if is_return && caller.external.is_none() => {
+                self.returned = Some((frame.step, machine.n_records));
+            }
+            _ => {}
         }
     }
 

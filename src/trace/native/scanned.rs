@@ -1,10 +1,8 @@
 //! What `scanf` and its like write: of each conversion of a format the bytes that its pointer gets.
 
-/// Of a text without a given width so many bytes are taken for written: what is behind its end is read by nobody.
-const TEXT: u64 = 32;
-
-/// The bytes that each conversion writes, in the order of the pointers; conversions that write nothing (`%*d`, `%%`) are none.
-pub fn lengths(format: &[u8]) -> Vec<u64> {
+/// The bytes that each conversion writes, in the order of the pointers; `None` for a text without a given width. Conversions that
+/// write nothing (`%*d`, `%%`) are left out.
+pub fn lengths(format: &[u8]) -> Vec<Option<u64>> {
     let mut lengths = Vec::new();
     let mut rest = format.iter().copied().peekable();
     while let Some(byte) = rest.next() {
@@ -35,11 +33,11 @@ pub fn lengths(format: &[u8]) -> Vec<u64> {
         }
         let length = match conversion {
             b'%' => continue,
-            _ if is_block => 8,
-            b's' | b'[' => width.map_or(TEXT, |width| width.saturating_add(1)),
-            b'c' => width.unwrap_or(1),
-            b'p' => 8,
-            _ => size,
+            _ if is_block => Some(8),
+            b's' | b'[' => width.map(|width| width.saturating_add(1)),
+            b'c' => Some(width.unwrap_or(1)),
+            b'p' => Some(8),
+            _ => Some(size),
         };
         if !is_dropped {
             lengths.push(length);
@@ -138,8 +136,11 @@ mod tests {
 
     #[test]
     fn each_conversion_writes_what_its_pointer_is_to() {
-        assert_eq!(lengths(b"%d %ld%hhu,%hx %lf %Lf %p"), [4, 8, 1, 2, 8, 16, 8]);
-        assert_eq!(lengths(b"%15[a-z] %*s %s %c %3c %[^]x] %ms 100%% %n"), [16, TEXT, 1, 3, TEXT, 8, 4]);
+        let known = |lengths: &[u64]| lengths.iter().map(|length| Some(*length).filter(|n| *n > 0)).collect::<Vec<_>>();
+        assert_eq!(lengths(b"%d %ld%hhu,%hx %lf %Lf %p"), known(&[4, 8, 1, 2, 8, 16, 8]));
+        // 0 stands for an unknown length.
+        let expected = known(&[16, 0, 1, 3, 0, 8, 4]);
+        assert_eq!(lengths(b"%15[a-z] %*s %s %c %3c %[^]x] %ms 100%% %n"), expected);
         assert!(lengths(b"%").is_empty());
     }
 }

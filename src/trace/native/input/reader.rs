@@ -257,6 +257,7 @@ impl OpenInputs<'_> {
                 self.read(file, Some(length), Landing::At(call.argument(0)), call);
             }
             "fgets" | "fgets_unlocked" if call.result != 0 => self.line(file, call.argument(1).saturating_sub(1), call),
+            "gets" if call.result != 0 => self.line(file, u64::MAX, call),
             "getline" | "getdelim" | "__getdelim" if !is_end(call.result) => {
                 let entry = self.read(file, Some(call.count()), Landing::Block, call);
                 // The line before is gone, if it was in the same block.
