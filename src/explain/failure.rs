@@ -3,6 +3,9 @@
 use crate::align::Alignment;
 use idd_trace::{ObservableCall, Run, Step};
 
+/// Steps beside one that are looked at for what stands in its place.
+const MAX_BESIDE: usize = 10_000;
+
 /// How a run ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RunEnding {
@@ -66,12 +69,15 @@ impl RunFailure {
         let first = first_skipped(&run.said, &reference.said, first, alignment);
         match (run.said.get(first), reference.said.get(first)) {
             (Some(said), Some(other)) if is_later(said, &reference.said[first..], alignment) => {
-                let step = parting(other.step, reference, alignment);
+                let step = left_out(other.step, run, reference, alignment);
                 at(RunWrong::Skipped(other.clone(), said.clone()), step, run.falls(step))
             }
             (Some(said), other) => at(RunWrong::Said(said.clone(), other.cloned()), said.step, said.time),
             (None, _) if ending != expected => failure(RunWrong::Ended, run.main_end.unwrap_or(last)),
-            (None, Some(missing)) => failure(RunWrong::Silent(missing.clone()), last),
+            (None, Some(missing)) => {
+                let step = left_out(missing.step, run, reference, alignment);
+                at(RunWrong::Silent(missing.clone()), step, run.falls(step))
+            }
             (None, None) => None,
         }
     }
@@ -142,6 +148,20 @@ pub fn parting(step: Step, reference: &Run, alignment: &Alignment) -> Step {
     Step(1)
 }
 
+/// Where the failing run leaves a step of the reference out: what only it does in that place, else [`parting`].
+fn left_out(step: Step, run: &Run, reference: &Run, alignment: &Alignment) -> Step {
+    let decision = parting(step, reference, alignment);
+    let Some(around) = alignment.reference(decision).filter(|around| *around != step) else { return decision };
+    let decider = |at: &Step| Some(Step(reference.deciders[at.0 as usize])).filter(|at| *at != Step::START);
+    let outer = std::iter::successors(Some(step), decider).take_while(|at| *at != around).last().unwrap_or(step);
+    let is_beside = |at: &u32| reference.deciders[*at as usize] == around.0;
+    let before = (around.0 + 1..outer.0).rev().take(MAX_BESIDE).filter(is_beside);
+    let before = before.map(Step).find_map(|at| alignment.failing(at)).unwrap_or(decision);
+    let mut later = (before.0 + 1..=run.n_steps()).take(MAX_BESIDE).map(Step);
+    let next = later.find(|at| run.deciders[at.0 as usize] == decision.0);
+    next.filter(|at| alignment.reference(*at).is_none()).unwrap_or(decision)
+}
+
 #[cfg(test)]
 mod tests {
     use std::sync::Arc;
@@ -184,7 +204,7 @@ mod tests {
         let wrong = RunWrong::Said(said(2, "b"), Some(said(2, "c")));
         assert_eq!(found(&[(1, "a"), (2, "b")], &[(1, "a"), (2, "c")], both), Some((wrong, 2)));
         assert_eq!(found(&[(3, "a")], &[], both), Some((RunWrong::Said(said(3, "a"), None), 3)));
-        assert_eq!(found(&[], &[(2, "a")], both), Some((RunWrong::Silent(said(2, "a")), 4)));
+        assert_eq!(found(&[], &[(2, "a")], both), Some((RunWrong::Silent(said(2, "a")), 2)));
     }
 
     #[test]

@@ -397,6 +397,17 @@ impl Shorten for ReportLink {
     }
 }
 
+impl Was {
+    /// As a clause; `code` writes a text.
+    pub fn clause(&self, code: &dyn Fn(&Untrusted) -> String) -> String {
+        match self {
+            Self::Other(text) => format!("the reference has {} here", code(text)),
+            Self::More(text) => format!("the reference also has {} here", code(text)),
+            Self::Nothing => "the reference does not have this line".to_owned(),
+        }
+    }
+}
+
 impl Shorten for Was {
     fn shorten(&mut self) {
         if let Self::Other(text) | Self::More(text) = self {
@@ -455,11 +466,7 @@ impl ReportLink {
 
     /// What the reference has at a changed statement, as a clause.
     pub fn difference(&self, code: &dyn Fn(&Untrusted) -> String) -> Option<String> {
-        Some(match self.was.as_ref()? {
-            Was::Other(text) => format!("the reference has {} here", code(text)),
-            Was::More(text) => format!("the reference also has {} here", code(text)),
-            Was::Nothing => "the reference does not have this line".to_owned(),
-        })
+        self.was.as_ref().map(|was| was.clause(code))
     }
 
     /// The effect as a clause; `code` writes a name or a value.
@@ -481,7 +488,16 @@ impl ReportLink {
                 "the run goes on elsewhere in the same line".to_owned()
             }
             (EffectKind::Change | EffectKind::Decision, Some(line), Some(other)) => {
-                format!("the run goes on in line {line} (reference: in line {other})")
+                match self.difference(code).filter(|_| self.kind == EffectKind::Change) {
+                    Some(differs) => format!("the run goes on in line {line}, the reference elsewhere: {differs}"),
+                    None => format!("the run goes on in line {line} (reference: in line {other})"),
+                }
+            }
+            (EffectKind::Decision, Some(line), None) => {
+                format!("the run goes on in line {line}, the reference elsewhere")
+            }
+            (EffectKind::Decision, None, Some(line)) => {
+                format!("the run goes on elsewhere (reference: in line {line})")
             }
             (EffectKind::Change, ..) => {
                 let through = self.variable.as_ref().map(|_| format!(" through the file {what}")).unwrap_or_default();

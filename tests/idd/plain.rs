@@ -52,6 +52,11 @@ pub fn idd(place: &Path, words: &[&str]) -> (String, String, Option<i32>) {
 
 /// What explains the failure of `./a`, which the second version of the source brings.
 pub fn explained(file: &str, good: &str, bad: &str) -> Value {
+    explained_by(file, good, bad, &["./a"])
+}
+
+/// The same for another test of the program `a`.
+pub fn explained_by(file: &str, good: &str, bad: &str, test: &[&str]) -> Value {
     let place = tempfile::tempdir().unwrap();
     git(place.path(), &["init", "--quiet", "."]);
     for text in [good, bad] {
@@ -61,7 +66,8 @@ pub fn explained(file: &str, good: &str, bad: &str) -> Value {
     }
     let compiler = if file == "a.c" { "cc" } else { "c++ -std=c++17" };
     let build = format!("{compiler} -o a {file}");
-    let words = ["explain", "--json", "--bad", "HEAD", "--good", "HEAD~1", "--build", &build, "--", "./a"];
+    let words = ["explain", "--json", "--bad", "HEAD", "--good", "HEAD~1", "--build", &build, "--"];
+    let words = [&words, test].concat();
     let (said, complaint, code) = idd(place.path(), &words);
     assert_eq!(code, Some(0), "{said}{complaint}");
     serde_json::from_str(&said).unwrap()

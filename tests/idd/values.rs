@@ -1,8 +1,9 @@
-//! How the chains of C programs show values: members of unions, and values that were never written.
+//! How the chains of C programs show values and failures: members of unions, values that were never written, reads outside of an
+//! array, crashes and texts that are not printed.
 
 use serde_json::Value;
 
-use crate::plain::explained;
+use crate::plain::{explained, explained_by};
 
 /// The links of a chain that have a variable or a function: line, name, value, value of the reference.
 fn links(explanation: &Value) -> Vec<(u64, &str, &str, &str)> {
@@ -135,6 +136,115 @@ int main(void)
     let (last, rest) = values.split_last().unwrap();
     assert!(!last.contains("never written"), "{explanation:#}");
     assert!(rest.len() == 2 && rest[0].ends_with(" from values[1], never written"), "{explanation:#}");
+}
+
+#[test]
+fn explain_says_what_a_read_is_outside_of() {
+    let good = "#include <stdio.h>
+#include <stdlib.h>
+
+static int table[4] = {1, 2, 3, 4};
+
+int main(void)
+{
+    int last = 3, row[2][2] = {{1, 2}, {3, 4}};
+    int *block = malloc(4 * sizeof *block);
+    for (int i = 0; i < 4; i++)
+        block[i] = 9;
+    int a = table[last];
+    int b = row[1][last - 2];
+    int c = block[last];
+    int sum = a + b + c;
+    free(block);
+    printf(\"%d\\n\", sum);
+    return sum != 17;
+}
+";
+    let explanation = explained("a.c", good, &good.replace("last = 3", "last = 5"));
+    let links = links(&explanation);
+    let value = |variable: &str| links.iter().find(|link| link.1 == variable).map(|link| link.2).unwrap_or_default();
+    for (variable, source) in [
+        ("a", " from 4 bytes behind the end of table"),
+        ("b", " from 4 bytes behind the end of row"),
+        ("c", " from 4 bytes behind the end of a block of 16 bytes"),
+    ] {
+        assert!(value(variable).ends_with(source), "{variable}: {explanation:#}");
+    }
+    assert!(!value("sum").contains(" from "), "{explanation:#}");
+}
+
+/// The failure: line, whether the change touches it, what it is.
+fn failure(explanation: &Value) -> (u64, bool, &str) {
+    let failure = &explanation["failure"];
+    (failure["line"].as_u64().unwrap(), failure["in_change"].as_bool().unwrap(), failure["what"].as_str().unwrap())
+}
+
+#[test]
+fn explain_finds_a_crash_in_what_a_function_returns() {
+    let good = "static int get(const int *p)
+{
+    return p ? *p : -1;
+}
+
+int main(void)
+{
+    return get(0) != -1;
+}
+";
+    let explanation = explained("a.c", good, &good.replace("p ? *p : -1", "*p"));
+    let what = "the program is killed by signal 11: p is NULL (reference: exits with 0); the reference has return p ? *p : -1 \
+                here";
+    assert_eq!(failure(&explanation), (3, true, what), "{explanation:#}");
+}
+
+#[test]
+fn explain_finds_where_the_program_goes_another_way_than_to_what_it_does_not_print() {
+    let good = "#include <stdio.h>
+
+int main(void)
+{
+    int error = 0;
+    for (int i = 0; i < 4; i++) {
+        if (i == 1)
+            error = i;
+        printf(\"line %d\\n\", i);
+    }
+    return 0;
+}
+";
+    let bad = good.replace("        printf", "        if (!error) printf");
+    let explanation = explained_by("a.c", good, &bad, &["sh", "-c", "./a | grep -q 'line 1'"]);
+    let what =
+        "the program says nothing more (reference \"line 1\\n\"); the reference has printf(\"line %d\\n\", i) here";
+    assert_eq!(failure(&explanation), (9, true, what), "{explanation:#}");
+    assert_eq!(explanation["failure"]["instance"], 2, "{explanation:#}");
+}
+
+#[test]
+fn explain_says_what_is_missing_before_the_failure_behind_blank_and_comment_lines() {
+    let good = "#include <stdio.h>
+
+int main(void)
+{
+    int n = 1;
+    n = n + 1;
+    if (n == 2) {
+        puts(\"none\");
+        return 0;
+    }
+
+    // The rest.
+    puts(\"some\");
+    return 0;
+}
+";
+    let bad = good.replace("    if (n == 2) {\n        puts(\"none\");\n        return 0;\n    }\n", "");
+    let explanation = explained_by("a.c", good, &bad, &["sh", "-c", "./a | grep -q none"]);
+    let what = "the program says \"some\\n\" (reference \"none\\n\"); the reference also has if (n == 2) { puts(\"none\"); \
+                return 0 here";
+    assert_eq!(failure(&explanation), (9, true, what), "{explanation:#}");
+    let beginning = "What is missing here causes the failure: nothing before it is needed.";
+    assert_eq!(explanation["beginning"], beginning, "{explanation:#}");
 }
 
 /// The first store to a bit-field reads its neighbours, which have no value yet.

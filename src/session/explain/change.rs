@@ -119,8 +119,6 @@ impl ReferenceLines {
 
     /// What the reference has at a changed line; `None` if the line was changed in another way, as by a macro.
     pub fn at(&self, path: &str, line: u32) -> Option<Was> {
-        let is_comment = |text: &str| COMMENTS.iter().any(|begin| text.starts_with(begin));
-        let says = |text: &str| text.contains(char::is_alphanumeric) && !is_comment(text);
         let code = |lines: &[String]| {
             let lines: Vec<&str> = lines.iter().map(|line| line.trim()).filter(|line| says(line)).collect();
             let code = lines.join(" ").trim_end_matches(';').to_owned();
@@ -138,13 +136,20 @@ impl ReferenceLines {
             let text = if old.len() == new.len() { code(&old[index..=index]) } else { code(old) };
             return Some(if text.is_empty() { Was::Nothing } else { Was::Other(text.as_str().into()) });
         }
-        let mut gaps = groups.filter(|group| {
+        let gaps = groups.filter(|group| {
             !group.new.iter().any(|line| says(line.trim()))
                 && (group.first.saturating_sub(BESIDE)..group.first + BESIDE).contains(&line)
         });
-        let text = gaps.find_map(|gap| Some(code(&gap.old)).filter(|text| !text.is_empty()));
-        text.map(|text| Was::More(text.as_str().into()))
+        // Which of several near gaps it is is not known.
+        let text = code(&gaps.flat_map(|gap| gap.old.clone()).collect::<Vec<_>>());
+        (!text.is_empty()).then(|| Was::More(text.as_str().into()))
     }
+}
+
+/// Whether a line has code.
+fn says(line: &str) -> bool {
+    let line = line.trim();
+    line.contains(char::is_alphanumeric) && !COMMENTS.iter().any(|begin| line.starts_with(begin))
 }
 
 /// The path in the header of a file of a patch; what is no UTF-8 has replacement characters.
@@ -173,7 +178,7 @@ pub fn of_patch(patch: &str) -> LinesByPath {
             Some(b'+') => {
                 touched.insert(at);
                 // What says nothing only stands where something is gone.
-                if line.contains(char::is_alphanumeric) {
+                if says(&line[1..]) {
                     gap = None;
                     last = at;
                 }
@@ -186,7 +191,7 @@ pub fn of_patch(patch: &str) -> LinesByPath {
             }
             Some(b'\\') => {}
             _ => {
-                let says_something = line.contains(char::is_alphanumeric);
+                let says_something = says(line.get(1..).unwrap_or_default());
                 if gap.take() == Some(at) {
                     touched.extend([last, at].into_iter().filter(|line| *line > 0));
                     gap = (!says_something).then_some(at + 1);

@@ -9,7 +9,7 @@ use idd_base::count;
 use idd_explain::align::Alignment;
 use idd_explain::align::statements::{StatementNames, VersionFunction, WhichVersion};
 use idd_explain::chain::{self, ChainEnd, Definition, Executions as _, FaultChain};
-use idd_explain::failure::{RunEnding, RunWrong};
+use idd_explain::failure::{RunEnding, RunFailure, RunWrong};
 use idd_explain::link::Link;
 use idd_explain::native::align::done;
 use idd_explain::native::causality::{Causality, CausalityError};
@@ -20,9 +20,9 @@ use idd_explain::native::story::{ToldChain, ToldExtent};
 use idd_explain::native::{crash, endless, governing, naming, origin, roots, standing, story};
 use idd_trace::native::NativePlayer;
 use idd_trace::native::target::target;
-use idd_trace::{Place, Run, Step, TraceError};
+use idd_trace::{ObservableCall, Place, Run, RunArgument, Step, TraceError};
 use idd_world::process::CommandWatch as _;
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 use std::io;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -53,8 +53,10 @@ impl Explainer<'_> {
         let run = Run::read(&mut failing)?;
         let other = Run::read(&mut reference)?;
         let alignment = Alignment::new(&run, &other);
-        let failure = idd_explain::failure::RunFailure::find(&run, &other, &alignment, (ending, expected));
-        let failure = failure.ok_or_else(no_difference)?;
+        let failure = RunFailure::find(&run, &other, &alignment, (ending, expected));
+        let failure = failure
+            .ok_or_else(|| if run.said.iter().any(is_unknown) { unknown_texts(&run.said) } else { no_difference() })?;
+        remarks.extend(unknown_before(&run, &failure));
         if run.n_threads > 1 || other.n_threads > 1 {
             remarks.push(
                 "the program has several threads: steps of different threads are not ordered, and experiments run \
@@ -331,6 +333,36 @@ fn told(error: CausalityError<io::Error>) -> Failure {
         CausalityError::Stopped => interrupted(),
         error @ CausalityError::Trace(_) => Failure::from_error(&error),
     }
+}
+
+/// Whether a text that is printed is not known.
+fn is_unknown(said: &ObservableCall) -> bool {
+    said.text.is_none() && said.words.contains(&RunArgument::Pointer)
+}
+
+/// A remark on texts that were printed before the failure and are not known.
+fn unknown_before(run: &Run, failure: &RunFailure) -> Option<String> {
+    let before = run.said.iter().take_while(|said| said.time < failure.time);
+    let n_unknown = before.filter(|said| is_unknown(said)).count();
+    let is = if n_unknown == 1 { "is" } else { "are" };
+    (n_unknown > 0 && failure.wrong != RunWrong::Ended).then(|| {
+        let texts = count(n_unknown, "text");
+        format!("{texts} printed before it {is} not known, so the first difference may be earlier")
+    })
+}
+
+/// What the library reads into memory is recorded only where the program itself looks at it.
+fn unknown_texts(said: &[ObservableCall]) -> Failure {
+    let functions: BTreeSet<&str> = said.iter().filter(|said| is_unknown(said)).map(|said| &*said.function).collect();
+    let functions = functions.into_iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
+    Failure::error(format!(
+        "what the program prints by {functions} is not known where it prints a text that it has read: no difference is \
+         seen"
+    ))
+    .with_hint(
+        "what the library reads into memory is recorded only where the program itself looks at it: a loop over the text \
+         before it is printed makes it known",
+    )
 }
 
 pub(super) fn no_difference() -> Failure {

@@ -7,7 +7,7 @@ use idd_explain::chain::ChainEnd;
 use idd_explain::failure::RunEnding;
 use idd_explain::link::{self, Did, Instance};
 use idd_report::chain::{
-    EffectKind, InstanceChoice, Other, ReportChain, ReportLink, Set, Switched, VisibleFailure, WrittenText,
+    EffectKind, InstanceChoice, Other, ReportChain, ReportLink, Set, Switched, VisibleFailure, Was, WrittenText,
 };
 use idd_report::{Untrusted, chain};
 use idd_trace::{Place, Step};
@@ -18,8 +18,14 @@ pub fn chain(explanation: &Explanation, sources: &mut TreeSources, replaced: &Re
     let (bad, good) = &pair.names;
     let changed = &explanation.changed;
     let at = StepPlace::new(shown.place.as_ref(), shown.instance, (changed, sources));
+    let was = if links.is_empty() { at.was(replaced) } else { None };
+    let what = words::failure(explanation);
+    let what = match was.as_ref().map(|was| was.clause(&|text| String::from_utf8_lossy(text.as_bytes()).into_owned())) {
+        Some(clause) => format!("{what}; {clause}"),
+        None => what,
+    };
     let failure = VisibleFailure {
-        what: words::failure(explanation).into(),
+        what: what.into(),
         file: at.file,
         line: at.line,
         step: failure.step.0,
@@ -42,7 +48,7 @@ pub fn chain(explanation: &Explanation, sources: &mut TreeSources, replaced: &Re
             ChainEnd::Stuck => chain::ChainBeginning::Stuck,
             ChainEnd::Unfinished => chain::ChainBeginning::Unfinished,
         },
-        beginning: Some(words::beginning(explanation, sources).into()),
+        beginning: Some(words::beginning(explanation, was.as_ref(), sources).into()),
         failure,
         figures: chain::Figures {
             n_steps: figures.n_steps.0,
@@ -104,6 +110,14 @@ impl StepPlace {
     }
 }
 
+impl StepPlace {
+    /// What the reference has there, if the change touches the line.
+    fn was(&self, replaced: &ReferenceLines) -> Option<Was> {
+        let (file, line) = self.file.as_ref().zip(self.line).filter(|_| self.in_change)?;
+        replaced.at(&String::from_utf8_lossy(file.as_bytes()), u32::try_from(line).ok()?)
+    }
+}
+
 /// The switched decision, and how doubtful it is.
 fn of_switched(switched: &model::Switched, explanation: &Explanation, sources: &mut TreeSources) -> Switched {
     let (failure, _) = &explanation.failure;
@@ -156,16 +170,9 @@ pub(super) fn of_link(link: &link::Link, at: StepPlace, replaced: &ReferenceLine
         Did::Used(path) => (EffectKind::Change, Some(&**path), "that of the failing version", "that of the reference"),
         Did::Differs(None) => (EffectKind::Change, None, "that of the failing version", "that of the reference"),
     };
-    let number = at.line.and_then(|line| u32::try_from(line).ok());
-    let was = at
-        .file
-        .as_ref()
-        .zip(number)
-        .filter(|_| at.in_change)
-        .and_then(|(file, line)| replaced.at(&String::from_utf8_lossy(file.as_bytes()), line));
     ReportLink {
         kind,
-        was,
+        was: at.was(replaced),
         file: at.file,
         line: at.line,
         function: link.function.as_deref().map(text),

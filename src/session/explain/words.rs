@@ -5,6 +5,7 @@ use crate::explain::model::{Explanation, Limit};
 use idd_explain::failure::{RunEnding, RunWrong};
 use idd_explain::native::origin::{DifferenceOrigin, UsedVariable};
 use idd_explain::native::roots::Missing;
+use idd_report::chain::Was;
 use idd_trace::native::target::OpenedFile;
 use idd_trace::native::value;
 use idd_trace::{ObservableCall, RunArgument};
@@ -130,9 +131,14 @@ fn why(missing: Option<&Missing>, sources: &mut TreeSources) -> String {
 }
 
 /// Where the chain begins, in a sentence.
-pub fn beginning(explanation: &Explanation, sources: &mut TreeSources) -> String {
+///
+/// - `was`: what the reference has at the failing statement, if no link is before it.
+pub fn beginning(explanation: &Explanation, was: Option<&Was>, sources: &mut TreeSources) -> String {
     let is_empty = explanation.links.is_empty();
     match &explanation.origin {
+        DifferenceOrigin::Change if matches!(was, Some(Was::More(_))) => {
+            "What is missing here causes the failure: nothing before it is needed.".to_owned()
+        }
         DifferenceOrigin::Change if is_empty => {
             "The changed statement itself causes the failure: nothing before it is needed.".to_owned()
         }
