@@ -327,7 +327,7 @@ pub struct DebugCommand {
     pub words: Vec<OsString>,
 
     /// The recording (default: the last one).
-    #[arg(long, value_name = "ID", conflicts_with_all = ["bad", "words"])]
+    #[arg(long, value_name = "ID", conflicts_with_all = ["bad", "good", "words"])]
     pub recording: Option<String>,
 
     /// The process, by its number in the recording (default: the last one that ended as the test did).
@@ -345,17 +345,17 @@ pub struct DebugCommand {
     #[arg(long, value_name = "EXPR at FILE:LINE", value_parser = Expectation::parse)]
     pub expect: Vec<Expectation>,
 
-    /// Revision at which the test fails; it is recorded.
+    /// Revision at which the test fails (default: `HEAD`); it is recorded.
     #[arg(long, value_name = "REV", requires = "good")]
     pub bad: Option<String>,
 
     /// Revision at which the test passes: values that are the same there are presumed to be right.
-    #[arg(long, value_name = "REV", requires = "bad")]
+    #[arg(long, value_name = "REV", conflicts_with = "passing")]
     pub good: Option<String>,
 
     /// Recording in which the test passed, with another input or at another revision: values that are the same there are
     /// presumed to be right.
-    #[arg(long, value_name = "ID", conflicts_with_all = ["bad", "words"])]
+    #[arg(long, value_name = "ID", conflicts_with_all = ["bad", "good", "words"])]
     pub passing: Option<String>,
 
     /// Shell line that is run before the test.
@@ -549,7 +549,7 @@ pub enum Subcommand {
     Record(Box<RecordCommand>),
     /// Explain why a change makes the test fail, as a chain of faulty values. Without arguments: the newest finding.
     #[command(
-        override_usage = "git idd explain [OPTIONS]\n       git idd explain [OPTIONS] --bad <REV> --good <REV> -- <TEST-CMD> [ARGS]..."
+        override_usage = "git idd explain [OPTIONS]\n       git idd explain [OPTIONS] [--bad <REV>] --good <REV> -- <TEST-CMD> [ARGS]..."
     )]
     Explain(Box<ExplainCommand>),
     /// Show the statements that depend on the input of a failing test and on which its failure depends. Without
@@ -566,7 +566,7 @@ pub enum Subcommand {
     Slice(Box<SliceCommand>),
     /// Find the first wrong step of a recorded run: you say which values are right, it recommends the next step.
     #[command(
-        override_usage = "git idd debug [OPTIONS]\n       git idd debug [OPTIONS] --bad <REV> --good <REV> -- <TEST-CMD> [ARGS]..."
+        override_usage = "git idd debug [OPTIONS]\n       git idd debug [OPTIONS] [--bad <REV>] --good <REV> -- <TEST-CMD> [ARGS]..."
     )]
     Debug(Box<DebugCommand>),
     /// Show a recording.

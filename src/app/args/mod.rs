@@ -531,7 +531,7 @@ fn invariants_args(args: InvariantsCommand) -> Result<InvariantsOrder, OptionMes
 }
 
 fn explain_args(words: Vec<OsString>, explain: Explain) -> Result<ExplainOrder, OptionMessage> {
-    let hint = "give the command that fails: git idd explain --bad HEAD --good v1 -- ./test.sh";
+    let hint = "give the command that fails: git idd explain --good v1 -- ./test.sh";
     let command = command_of(words, hint)?;
     Ok(ExplainOrder {
         command,
@@ -557,14 +557,14 @@ fn explain_args(words: Vec<OsString>, explain: Explain) -> Result<ExplainOrder, 
 fn debug_args(command: DebugCommand) -> Result<DebugOrder, OptionMessage> {
     let DebugCommand { words, recording, process, from, expect: expected, bad, good, passing, build, .. } = command;
     let mut record = None;
-    let versions = if let (Some(bad), Some(good)) = (bad, good) {
+    let versions = if good.is_some() {
         Some(ExplainOrder {
             command: Some(TestCommand::from_words(words).ok_or((
                 "the test command is missing",
-                "give the command that fails: git idd debug --bad HEAD --good v1 -- ./test.sh",
+                "give the command that fails: git idd debug --good v1 -- ./test.sh",
             ))?),
-            bad: Some(bad),
-            good: Some(good),
+            bad,
+            good,
             build,
             process,
             is_unchecked: true,

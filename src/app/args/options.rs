@@ -434,7 +434,7 @@ pub struct HoldingOptions {
 #[derive(Debug, Clone, PartialEq, Eq, Args)]
 #[command(next_help_heading = "What is explained")]
 pub struct Explain {
-    /// Revision at which the test fails.
+    /// Revision at which the test fails (default: `HEAD`).
     #[arg(long, value_name = "REV")]
     pub bad: Option<String>,
 

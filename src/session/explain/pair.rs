@@ -21,7 +21,8 @@ pub fn find(
     talk: &mut dyn Talk,
 ) -> Result<(Pair, ExplainOrder), Failure> {
     match (&order.bad, &order.good, &order.command) {
-        (Some(bad), Some(good), Some(_)) => {
+        (bad, Some(good), Some(_)) => {
+            let bad = bad.as_deref().unwrap_or("HEAD");
             let commit = graph::resolve(user, bad)?;
             let other = graph::resolve(user, good)?;
             let failing = (graph::tree_of(user, commit)?, commit);
@@ -30,7 +31,7 @@ pub fn find(
                 return Err(Failure::error(format!("`{bad}` and `{good}` are the same tree")));
             }
             Ok((
-                Pair { failing, reference, names: (bad.clone(), good.clone()), hunt: None },
+                Pair { failing, reference, names: (bad.to_owned(), good.clone()), hunt: None },
                 built(order, location, talk),
             ))
         }
@@ -57,7 +58,7 @@ pub fn find(
         }
         _ if order.switch_budget.is_some() => Err(Failure::usage("`--bad` and a test command must be given together")
             .with_hint("without a test command, the failing version of the newest finding is explained")),
-        _ => Err(Failure::usage("`--bad`, `--good` and a test command must be given together")
+        _ => Err(Failure::usage("`--good` and a test command must be given together")
             .with_hint("without any of them the newest finding is explained")),
     }
 }
