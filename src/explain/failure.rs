@@ -154,11 +154,15 @@ fn left_out(step: Step, run: &Run, reference: &Run, alignment: &Alignment) -> St
     let Some(around) = alignment.reference(decision).filter(|around| *around != step) else { return decision };
     let decider = |at: &Step| Some(Step(reference.deciders[at.0 as usize])).filter(|at| *at != Step::START);
     let outer = std::iter::successors(Some(step), decider).take_while(|at| *at != around).last().unwrap_or(step);
-    let is_beside = |at: &u32| reference.deciders[*at as usize] == around.0;
+    // What a function does that the decision calls is decided by it, too.
+    let caller = reference.callers[outer.0 as usize];
+    let is_beside =
+        |at: &u32| reference.deciders[*at as usize] == around.0 && reference.callers[*at as usize] == caller;
     let before = (around.0 + 1..outer.0).rev().take(MAX_BESIDE).filter(is_beside);
     let before = before.map(Step).find_map(|at| alignment.failing(at)).unwrap_or(decision);
-    let mut later = (before.0 + 1..=run.n_steps()).take(MAX_BESIDE).map(Step);
-    let next = later.find(|at| run.deciders[at.0 as usize] == decision.0);
+    let caller = if caller == around.0 { decision.0 } else { run.callers[decision.0 as usize] };
+    let is_beside = |at: &Step| run.deciders[at.0 as usize] == decision.0 && run.callers[at.0 as usize] == caller;
+    let next = (before.0 + 1..=run.n_steps()).take(MAX_BESIDE).map(Step).find(is_beside);
     next.filter(|at| alignment.reference(*at).is_none()).unwrap_or(decision)
 }
 
@@ -181,6 +185,7 @@ mod tests {
         Run {
             indices: steps().map(|(index, _)| index).collect(),
             deciders: steps().map(|(_, decider)| decider).collect(),
+            callers: steps().map(|_| 0).collect(),
             said: all.iter().map(|(step, text)| said(*step, text)).collect(),
             ..Run::default()
         }

@@ -572,6 +572,56 @@ fn explain_begins_where_java_code_does_not_throw_what_the_test_expects() {
     }
 }
 
+#[test]
+fn explain_leads_through_a_java_method_in_a_condition_and_names_the_call_that_another_one_replaces() {
+    if version().is_none() {
+        return;
+    }
+    let good = "import java.util.*;
+public class Main {
+    static boolean fits(int n) {
+        for (int i = 0; i < 2; i++) {
+            if (n > 5) {
+                return false;
+            }
+        }
+        return true;
+    }
+    public static void main(String[] args) {
+        List<String> names = new ArrayList<>(List.of(\"a\", \"a\", \"b\"));
+        names.removeAll(List.of(\"a\"));
+        if (fits(4)) {
+            names.add(\"c\");
+        }
+        if (!names.equals(List.of(\"b\", \"c\"))) {
+            throw new AssertionError();
+        }
+    }
+}
+";
+    let check = |old: &str, new: &str, expected: &[&str]| {
+        let said = of_two(good, &good.replace(old, new));
+        for line in expected {
+            assert!(said.lines().any(|found| found.starts_with(line)), "{line} is not in\n{said}");
+        }
+    };
+    check(
+        "n > 5",
+        "n > 3",
+        &[
+            "* Main.java:5  the condition is true (reference false)",
+            "  Main.java:6  Main.fits returns false (reference true)",
+        ],
+    );
+    check(
+        "names.removeAll(List.of(\"a\"))",
+        "names.remove(\"a\")",
+        &[
+            "* Main.java:13  names lacks \"a\" (reference: shortened in line 13); the reference has names.removeAll(List.of(\"a\"))",
+        ],
+    );
+}
+
 /// `a ||` jumps if it holds, and `if (a)` if it does not.
 #[test]
 fn explain_does_not_say_how_an_operand_of_java_went_that_goes_on_in_the_next_line() {

@@ -13,7 +13,7 @@ use std::collections::{HashMap, VecDeque};
 
 use crate::align::Alignment;
 use crate::java::comparable_run::{TakenRun, Use};
-use idd_trace::Step;
+use idd_trace::{Run, Step};
 
 /// Two runs.
 pub struct RunPair<'p> {
@@ -107,10 +107,14 @@ impl RunPair<'_> {
                 return Some(found);
             }
             let around = run.deciders[at.0 as usize];
-            let is_beside = |step: &u32| run.deciders[*step as usize] == around;
-            let beside = (around.saturating_add(1)..at.0).rev().take(MAX_BESIDE).filter(is_beside);
-            if let Some(found) = beside.map(Step).find_map(|step| self.alignment.failing(step)) {
-                return Some(found);
+            let mut beside = (around.saturating_add(1)..at.0).rev().take(MAX_BESIDE).map(Step);
+            let before = beside.find_map(|step| self.alignment.failing(step).filter(|_| is_beside(run, step, at)));
+            if let Some(before) = before {
+                // What only the failing run does there stands in its place.
+                let own = &self.failing.run;
+                let mut later = (before.0 + 1..=own.n_steps()).take(MAX_BESIDE).map(Step);
+                let next = later.find(|step| is_beside(own, *step, before));
+                return next.filter(|next| self.alignment.reference(*next).is_none()).or(Some(before));
             }
             at = Step(around);
         }
@@ -167,10 +171,9 @@ impl RunPair<'_> {
     /// The last step before one of the same decision or call during which only the reference caught an exception, and the
     /// step of the reference that threw it: because of it the reference does not come to the step.
     fn uncaught(&self, step: Step) -> Option<(Step, Step)> {
-        let deciders = &self.failing.run.deciders;
-        let decider = deciders[step.0 as usize];
-        let beside = (decider.saturating_add(1)..step.0).rev().take(MAX_BESIDE).map(Step);
-        beside.filter(|before| deciders[before.0 as usize] == decider).find_map(|before| {
+        let run = &self.failing.run;
+        let beside = (run.deciders[step.0 as usize].saturating_add(1)..step.0).rev().take(MAX_BESIDE).map(Step);
+        beside.filter(|before| is_beside(run, *before, step)).find_map(|before| {
             let thrower = self.reference.caught.get(&self.alignment.reference(before)?)?;
             (!self.failing.caught.contains_key(&before)).then_some((before, *thrower))
         })
@@ -234,4 +237,10 @@ impl RunPair<'_> {
         }
         JavaChain { steps, begin }
     }
+}
+
+/// Whether two steps belong to the same decision or call of the same function. What a decision calls is decided by it, too.
+fn is_beside(run: &Run, one: Step, other: Step) -> bool {
+    let same = |of: &[u32]| of[one.0 as usize] == of[other.0 as usize];
+    same(&run.deciders) && same(&run.callers)
 }

@@ -166,6 +166,7 @@ impl TakenRun {
         let mut taken = RunTaking::new().taken;
         (taken.run.indices, taken.run.deciders) = steps.iter().map(|(index, decider, ..)| (*index, *decider)).unzip();
         taken.run.leaders.clone_from(&taken.run.deciders);
+        taken.run.callers = vec![0; steps.len()];
         taken.did = steps.iter().map(|(_, _, did, _)| *did).collect();
         taken.ways = vec![DecisionWay::NONE; steps.len()];
         taken.uses = steps.iter().flat_map(|(.., uses)| uses.clone()).collect();

@@ -149,8 +149,15 @@ impl ChainFacts<'_> {
     /// What a step did that matters for the next one.
     fn did(&self, Cause { step, omitted, .. }: Cause, next: Step) -> Did {
         if let Some(omitted) = omitted {
-            let did = self.lacks(omitted, next).or_else(|| self.kept(next)).or_else(|| self.decided(step));
-            return did.unwrap_or(Did::Differs(None));
+            let lacks = self.lacks(omitted, next);
+            // In the place of the call, the failing version may make another one.
+            let own = self.ours.get(&step).filter(|_| self.pair.alignment.reference(step).is_none());
+            if let Some(Did::Holds { reference, .. }) = &lacks
+                && let Some(Did::Holds { variable, what, .. }) = own.and_then(|own| self.holds(own, next))
+            {
+                return Did::Holds { variable, what, reference: reference.clone() };
+            }
+            return lacks.or_else(|| self.kept(next)).or_else(|| self.decided(step)).unwrap_or(Did::Differs(None));
         }
         if let Some(decided) = self.decided(step) {
             return decided;

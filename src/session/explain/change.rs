@@ -164,12 +164,15 @@ pub fn of_patch(patch: &str) -> LinesByPath {
     let (mut name, mut at, mut left) = (String::new(), 0_u32, (0_u32, 0_u32));
     let mut gap: Option<u32> = None;
     let mut last = 0;
+    // Whether there is code in the place of what is gone.
+    let mut is_replaced = false;
     for line in patch.lines() {
         if left == (0, 0) {
             if let Some(file) = line.strip_prefix("+++ ") {
                 name = path(file);
             } else if let Some((old, new)) = ranges(line) {
                 (at, left) = (if new.1 == 0 { new.0 + 1 } else { new.0 }, (old.1, new.1));
+                is_replaced = false;
             }
             continue;
         }
@@ -179,6 +182,7 @@ pub fn of_patch(patch: &str) -> LinesByPath {
                 touched.insert(at);
                 // What says nothing only stands where something is gone.
                 if says(&line[1..]) {
+                    is_replaced = true;
                     gap = None;
                     last = at;
                 }
@@ -186,11 +190,12 @@ pub fn of_patch(patch: &str) -> LinesByPath {
                 (at, left.1) = (at + 1, left.1.saturating_sub(1));
             }
             Some(b'-') => {
-                gap = Some(at);
+                gap = (!is_replaced).then_some(at);
                 left.0 = left.0.saturating_sub(1);
             }
             Some(b'\\') => {}
             _ => {
+                is_replaced = false;
                 let says_something = says(line.get(1..).unwrap_or_default());
                 if gap.take() == Some(at) {
                     touched.extend([last, at].into_iter().filter(|line| *line > 0));
@@ -352,6 +357,15 @@ mod tests {
         let patch = "--- a/x.c\n+++ b/x.c\n@@ -1,5 +1,5 @@\n if (a)\n-    b = 1;\n+    ;\n \n else\n     c;\n";
         assert_eq!(of_patch(patch)["x.c"], BTreeSet::from([1, 2, 3, 4]));
         assert_eq!(ReferenceLines::of_patch(patch).at("x.c", 4), Some(Was::More("b = 1".into())));
+    }
+
+    #[test]
+    fn the_lines_around_a_gap_are_those_with_code() {
+        let patch = "--- a/x.c\n+++ b/x.c\n@@ -1,8 +1,7 @@\n a = 1;\n }\n-b = 1;\n \n // Next.\n c = 1;\n d = 1;\n";
+        assert_eq!(of_patch(patch)["x.c"], BTreeSet::from([1, 3, 4, 5]));
+        // What has code in its place is no gap, in whatever order the lines are.
+        let patch = "--- a/x.c\n+++ b/x.c\n@@ -1,5 +1,4 @@\n a = 1;\n-if (b)\n+if (c)\n-  b = 1;\n d = 1;\n e = 1;\n";
+        assert_eq!(of_patch(patch)["x.c"], BTreeSet::from([2]));
     }
 
     #[test]
