@@ -243,7 +243,7 @@ int main(void)
     let what = "the program says \"some\\n\" (reference \"none\\n\"); the reference also has if (n == 2) { puts(\"none\"); \
                 return 0 here";
     assert_eq!(failure(&explanation), (9, true, what), "{explanation:#}");
-    let beginning = "What is missing here causes the failure: nothing before it is needed.";
+    let beginning = "No faulty value before it is needed: the failing version lacks code that the reference has.";
     assert_eq!(explanation["beginning"], beginning, "{explanation:#}");
 }
 

@@ -139,7 +139,7 @@ impl RunPair<'_> {
                 let decider = Step(self.failing.run.deciders[step.0 as usize]);
                 add(decider, None);
                 // It would not have run if that had decided otherwise, whatever it uses.
-                if let Some((before, thrower)) = self.uncaught(step).filter(|_| !self.differs(decider)) {
+                if let Some((before, thrower)) = self.uncaught(step) {
                     add(self.stands_for(thrower).unwrap_or(before), Some(thrower));
                 } else if !self.differs(decider) {
                     let makers = self.failing.uses(step).iter().map(|used| used.maker);

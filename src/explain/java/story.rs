@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use crate::java::chain::{Cause, RunPair};
-use crate::java::comparable_run::{DecisionWay, TakenRun};
+use crate::java::comparable_run::{DecisionWay, TakenRun, Use};
 use crate::java::facts::CONTENTS;
 use crate::link::{Did, Instance, Link};
 use idd_trace::java::detail::details;
@@ -149,7 +149,7 @@ impl ChainFacts<'_> {
     /// What a step did that matters for the next one.
     fn did(&self, Cause { step, omitted, .. }: Cause, next: Step) -> Did {
         if let Some(omitted) = omitted {
-            let lacks = self.lacks(omitted, next);
+            let lacks = self.lacks(step, omitted, next);
             // In the place of the call, the failing version may make another one.
             let own = self.ours.get(&step).filter(|_| self.pair.alignment.reference(step).is_none());
             if let Some(Did::Holds { reference, .. }) = &lacks
@@ -184,11 +184,14 @@ impl ChainFacts<'_> {
     }
 
     /// What an object that the next step reads lacks, because only the reference made a call.
-    fn lacks(&self, omitted: Step, next: Step) -> Option<Did> {
+    fn lacks(&self, step: Step, omitted: Step, next: Step) -> Option<Did> {
         let reader = self.theirs.get(&self.pair.alignment.reference(next)?)?;
         let CalledObject { variable, class, method, call } = called_object(self.theirs.get(&omitted)?, reader)?;
-        let at =
-            self.pair.reference.place(omitted).map_or_else(String::new, |place| format!(" in line {}", place.line));
+        let here = self.pair.failing.place(step).map(|place| &place.file);
+        let at = self.pair.reference.place(omitted).map_or_else(String::new, |place| {
+            let file = place.file.rsplit('/').next().filter(|_| here != Some(&place.file));
+            file.map_or_else(|| format!(" in line {}", place.line), |file| format!(" in {file}:{}", place.line))
+        });
         let (what, reference) = match contents::change_of(&class, &method) {
             Some(change) => {
                 let what = contents::told(change.without, &call.arguments, call.result.as_deref());
@@ -209,7 +212,17 @@ impl ChainFacts<'_> {
             }
             None => (format!("is another one after {class}.{method}"), "it is not followed".to_owned()),
         };
+        let reference = self.replaced(next).unwrap_or(reference);
         Some(Did::Holds { variable, what: without_numbers(&what), reference })
+    }
+
+    /// Where only the reference changed what the next step reads.
+    fn replaced(&self, next: Step) -> Option<String> {
+        let RunPair { reference, alignment, .. } = self.pair;
+        let theirs = self.pair.wrong(next, alignment.reference(next)?).into_iter().filter_map(|(_, theirs)| theirs);
+        let mut makers = theirs.filter(Use::is_contents).map(|used| used.maker);
+        let maker = makers.find(|maker| *maker != Step::START && alignment.failing(*maker).is_none())?;
+        Some(format!("changed in another way in line {}", reference.place(maker)?.line))
     }
 
     /// What it returned, if the next step uses that.

@@ -449,16 +449,14 @@ fn wrong(runs: &Runs) -> Option<WrongEnd> {
 
 fn beginning(found: &chain::JavaChain) -> &'static str {
     match found.begin {
-        JavaChainBegin::Change if found.steps.len() == 1 => {
-            "The changed statement itself causes the failure: nothing before it is needed."
-        }
+        JavaChainBegin::Change if found.steps.len() == 1 => "The failing statement is part of the change.",
         JavaChainBegin::Change => "It begins with the change.",
         JavaChainBegin::Elsewhere => {
             "It does not begin with the change: the first statement of it does something else with values that are the \
-             same in both runs, so the change leads to it in a way that is not recorded."
+             same in both runs. How the change leads to it is not known."
         }
         JavaChainBegin::Failure => {
-            "Nothing before it differs as far as it was recorded: the change leads to it in a way that is not recorded."
+            "Nothing that it is known to depend on differs: how the change leads to it is not known."
         }
     }
 }

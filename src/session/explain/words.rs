@@ -115,10 +115,10 @@ fn why(missing: Option<&Missing>, sources: &mut TreeSources) -> String {
     match missing {
         None => "No faulty value before it is needed: the change takes part only later.".to_owned(),
         Some(Missing::NotRun) => "No faulty value before it is needed, and no changed line runs in this process: how \
-                                  the change leads to it is not recorded."
+                                  the change leads to it is not known."
             .to_owned(),
         Some(Missing::Independent) => "No faulty value before it is needed, and it uses no value that a changed line \
-                                       computed in this process: the change leads to it in a way that is not recorded."
+                                       computed in this process: how the change leads to it is not known."
             .to_owned(),
         Some(Missing::Unproved(place)) => {
             let line = place.as_ref().map(|place| format!(" {}:{}", sources.path(&place.file), place.line));
@@ -137,7 +137,7 @@ pub fn beginning(explanation: &Explanation, was: Option<&Was>, sources: &mut Tre
     let is_empty = explanation.links.is_empty();
     match &explanation.origin {
         DifferenceOrigin::Change if matches!(was, Some(Was::More(_))) => {
-            "What is missing here causes the failure: nothing before it is needed.".to_owned()
+            "No faulty value before it is needed: the failing version lacks code that the reference has.".to_owned()
         }
         DifferenceOrigin::Change if is_empty => {
             "The changed statement itself causes the failure: nothing before it is needed.".to_owned()
