@@ -626,7 +626,7 @@ public class Main {
         "names.removeAll(List.of(\"a\"))",
         "names.remove(\"a\")",
         &[
-            "* Main.java:13  names lacks \"a\" (reference: shortened in line 13); the reference has names.removeAll(List.of(\"a\"))",
+            "* Main.java:13  names has one \"a\" less (reference: changed in another way in line 13); the reference has names.removeAll(List.of(\"a\"))",
         ],
     );
 }

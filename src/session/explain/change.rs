@@ -140,9 +140,9 @@ impl ReferenceLines {
             !group.new.iter().any(|line| says(line.trim()))
                 && (group.first.saturating_sub(BESIDE)..group.first + BESIDE).contains(&line)
         });
-        // Which of several near gaps it is is not known.
-        let text = code(&gaps.flat_map(|gap| gap.old.clone()).collect::<Vec<_>>());
-        (!text.is_empty()).then(|| Was::More(text.as_str().into()))
+        // Which of several near gaps it is is not known, and there is code between them.
+        let texts: Vec<String> = gaps.map(|gap| code(&gap.old)).filter(|text| !text.is_empty()).collect();
+        (!texts.is_empty()).then(|| Was::More(texts.join(" ... ").as_str().into()))
     }
 }
 
@@ -363,6 +363,8 @@ mod tests {
     fn the_lines_around_a_gap_are_those_with_code() {
         let patch = "--- a/x.c\n+++ b/x.c\n@@ -1,8 +1,7 @@\n a = 1;\n }\n-b = 1;\n \n // Next.\n c = 1;\n d = 1;\n";
         assert_eq!(of_patch(patch)["x.c"], BTreeSet::from([1, 3, 4, 5]));
+        let patch = "--- a/x.c\n+++ b/x.c\n@@ -1,6 +1,4 @@\n a = 1;\n-if (b)\n c = 1;\n-d = 1;\n e = 1;\n f = 1;\n";
+        assert_eq!(ReferenceLines::of_patch(patch).at("x.c", 2), Some(Was::More("if (b) ... d = 1".into())));
         // What has code in its place is no gap, in whatever order the lines are.
         let patch = "--- a/x.c\n+++ b/x.c\n@@ -1,5 +1,4 @@\n a = 1;\n-if (b)\n+if (c)\n-  b = 1;\n d = 1;\n e = 1;\n";
         assert_eq!(of_patch(patch)["x.c"], BTreeSet::from([2]));

@@ -22,7 +22,8 @@ const fn change(without: &'static str, with: &'static str, done: &'static str) -
 const ADDED: ContentsChange = change("lacks {last}", "also has {last}", "added");
 const PUT: ContentsChange = change("lacks {first} = {last}", "also has {first} = {last}", "put");
 const SET: ContentsChange = change("lacks {last} at {first}", "has {last} at {first}", "set");
-const REMOVED: ContentsChange = change("still has {element}", "lacks {element}", "removed");
+// There may be others that are equal.
+const REMOVED: ContentsChange = change("still has {element}", "has one {element} less", "removed");
 const KEY_REMOVED: ContentsChange = change("still has {first}", "lacks {first}", "removed");
 const CLEARED: ContentsChange = change("is not cleared", "is cleared", "cleared");
 const SHORTENED: ContentsChange = change("is not shortened", "is shortened", "shortened");
