@@ -137,7 +137,7 @@ fn memory_history(n: usize, since: usize, few: usize, many: usize) -> String {
 #[test]
 fn a_small_loss_is_found_without_a_good_revision_too() {
     for few in [24, 18] {
-        let fixture = Fixture::of(&memory_history(4, 3, few * 1_000_000, 30_000_000));
+        let fixture = Fixture::of(&memory_history(7, 3, few * 1_000_000, 30_000_000));
         let output = fixture.run(&["--json", "--perf", "sh big.sh", "--measure", "memory"]);
         let report: Report = json::read(&output.stdout).unwrap();
         assert_eq!((report.status, &*subject(&report)), (Status::Found, "change 3"), "{few}");
