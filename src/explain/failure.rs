@@ -1,10 +1,7 @@
 //! What the failure is, found by comparing the failing run with the reference.
 
-use crate::align::Alignment;
+use crate::align::{Alignment, beside};
 use idd_trace::{ObservableCall, Run, Step};
-
-/// Steps beside one that are looked at for what stands in its place.
-const MAX_BESIDE: usize = 10_000;
 
 /// How a run ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -154,15 +151,10 @@ fn left_out(step: Step, run: &Run, reference: &Run, alignment: &Alignment) -> St
     let Some(around) = alignment.reference(decision).filter(|around| *around != step) else { return decision };
     let decider = |at: &Step| Some(Step(reference.deciders[at.0 as usize])).filter(|at| *at != Step::START);
     let outer = std::iter::successors(Some(step), decider).take_while(|at| *at != around).last().unwrap_or(step);
-    // What a function does that the decision calls is decided by it, too.
-    let caller = reference.callers[outer.0 as usize];
-    let is_beside =
-        |at: &u32| reference.deciders[*at as usize] == around.0 && reference.callers[*at as usize] == caller;
-    let before = (around.0 + 1..outer.0).rev().take(MAX_BESIDE).filter(is_beside);
-    let before = before.map(Step).find_map(|at| alignment.failing(at)).unwrap_or(decision);
-    let caller = if caller == around.0 { decision.0 } else { run.callers[decision.0 as usize] };
-    let is_beside = |at: &Step| run.deciders[at.0 as usize] == decision.0 && run.callers[at.0 as usize] == caller;
-    let next = (before.0 + 1..=run.n_steps()).take(MAX_BESIDE).map(Step).find(is_beside);
+    let next = match beside::before(reference, outer).find_map(|at| alignment.failing(at)) {
+        Some(before) => beside::next(run, before),
+        None => beside::first(run, decision, reference.callers[outer.0 as usize] == around.0),
+    };
     next.filter(|at| alignment.reference(*at).is_none()).unwrap_or(decision)
 }
 

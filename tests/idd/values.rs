@@ -173,6 +173,30 @@ int main(void)
     assert!(!value("sum").contains(" from "), "{explanation:#}");
 }
 
+#[test]
+fn explain_knows_that_a_function_of_the_library_has_written_a_long_text() {
+    for read in ["scanf(\"%s\", word)", "gets(word)"] {
+        let good = format!(
+            "#include <stdio.h>
+char *gets(char *);
+
+int main(void)
+{{
+    char word[64];
+    {read};
+    int last = word[41];
+    return last != 'a';
+}}
+"
+        );
+        let test = ["sh", "-c", "printf '%040d ab\\n' 0 | tr ' ' x | ./a"];
+        let explanation = explained_by("a.c", &good, &good.replace("word[41]", "word[42]"), &test);
+        let links = links(&explanation);
+        assert_eq!(links.len(), 1, "{explanation:#}");
+        assert!(links[0].1 == "last" && !links[0].2.contains("never written"), "{read}: {explanation:#}");
+    }
+}
+
 /// The failure: line, whether the change touches it, what it is.
 fn failure(explanation: &Value) -> (u64, bool, &str) {
     let failure = &explanation["failure"];

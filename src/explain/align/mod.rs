@@ -3,6 +3,7 @@
 //! Source: Sumner and Zhang, sections 2 and 3. [`statements`] says which statements of two versions are the same. [`way`] writes down what a part of a variable is called, for whoever
 //! compares states.
 
+pub mod beside;
 pub mod statements;
 pub mod way;
 

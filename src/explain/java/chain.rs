@@ -11,9 +11,9 @@
 use std::collections::hash_map::Entry;
 use std::collections::{HashMap, VecDeque};
 
-use crate::align::Alignment;
+use crate::align::{Alignment, beside};
 use crate::java::comparable_run::{TakenRun, Use};
-use idd_trace::{Run, Step};
+use idd_trace::Step;
 
 /// Two runs.
 pub struct RunPair<'p> {
@@ -35,9 +35,6 @@ pub struct Cause {
     /// Whether `step` differs itself, or something was left out.
     is_needed: bool,
 }
-
-/// Steps before one of the reference that are looked at for one that stands for it.
-const MAX_BESIDE: usize = 10_000;
 
 /// Where a chain begins.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -106,17 +103,12 @@ impl RunPair<'_> {
             if let Some(found) = self.alignment.failing(at) {
                 return Some(found);
             }
-            let around = run.deciders[at.0 as usize];
-            let mut beside = (around.saturating_add(1)..at.0).rev().take(MAX_BESIDE).map(Step);
-            let before = beside.find_map(|step| self.alignment.failing(step).filter(|_| is_beside(run, step, at)));
-            if let Some(before) = before {
+            if let Some(before) = beside::before(run, at).find_map(|step| self.alignment.failing(step)) {
                 // What only the failing run does there stands in its place.
-                let own = &self.failing.run;
-                let mut later = (before.0 + 1..=own.n_steps()).take(MAX_BESIDE).map(Step);
-                let next = later.find(|step| is_beside(own, *step, before));
+                let next = beside::next(&self.failing.run, before);
                 return next.filter(|next| self.alignment.reference(*next).is_none()).or(Some(before));
             }
-            at = Step(around);
+            at = Step(run.deciders[at.0 as usize]);
         }
         None
     }
@@ -171,9 +163,7 @@ impl RunPair<'_> {
     /// The last step before one of the same decision or call during which only the reference caught an exception, and the
     /// step of the reference that threw it: because of it the reference does not come to the step.
     fn uncaught(&self, step: Step) -> Option<(Step, Step)> {
-        let run = &self.failing.run;
-        let beside = (run.deciders[step.0 as usize].saturating_add(1)..step.0).rev().take(MAX_BESIDE).map(Step);
-        beside.filter(|before| is_beside(run, *before, step)).find_map(|before| {
+        beside::before(&self.failing.run, step).find_map(|before| {
             let thrower = self.reference.caught.get(&self.alignment.reference(before)?)?;
             (!self.failing.caught.contains_key(&before)).then_some((before, *thrower))
         })
@@ -237,10 +227,4 @@ impl RunPair<'_> {
         }
         JavaChain { steps, begin }
     }
-}
-
-/// Whether two steps belong to the same decision or call of the same function. What a decision calls is decided by it, too.
-fn is_beside(run: &Run, one: Step, other: Step) -> bool {
-    let same = |of: &[u32]| of[one.0 as usize] == of[other.0 as usize];
-    same(&run.deciders) && same(&run.callers)
 }

@@ -187,11 +187,7 @@ impl ChainFacts<'_> {
     fn lacks(&self, step: Step, omitted: Step, next: Step) -> Option<Did> {
         let reader = self.theirs.get(&self.pair.alignment.reference(next)?)?;
         let CalledObject { variable, class, method, call } = called_object(self.theirs.get(&omitted)?, reader)?;
-        let here = self.pair.failing.place(step).map(|place| &place.file);
-        let at = self.pair.reference.place(omitted).map_or_else(String::new, |place| {
-            let file = place.file.rsplit('/').next().filter(|_| here != Some(&place.file));
-            file.map_or_else(|| format!(" in line {}", place.line), |file| format!(" in {file}:{}", place.line))
-        });
+        let at = self.there(step, omitted);
         let (what, reference) = match contents::change_of(&class, &method) {
             Some(change) => {
                 let what = contents::told(change.without, &call.arguments, call.result.as_deref());
@@ -212,17 +208,26 @@ impl ChainFacts<'_> {
             }
             None => (format!("is another one after {class}.{method}"), "it is not followed".to_owned()),
         };
-        let reference = self.replaced(next).unwrap_or(reference);
+        let reference = self.replaced(detail.standing.step, next).unwrap_or(reference);
         Some(Did::Holds { variable, what: without_numbers(&what), reference })
     }
 
     /// Where only the reference changed what the next step reads.
-    fn replaced(&self, next: Step) -> Option<String> {
-        let RunPair { reference, alignment, .. } = self.pair;
+    fn replaced(&self, step: Step, next: Step) -> Option<String> {
+        let alignment = self.pair.alignment;
         let theirs = self.pair.wrong(next, alignment.reference(next)?).into_iter().filter_map(|(_, theirs)| theirs);
         let mut makers = theirs.filter(Use::is_contents).map(|used| used.maker);
         let maker = makers.find(|maker| *maker != Step::START && alignment.failing(*maker).is_none())?;
-        Some(format!("changed in another way in line {}", reference.place(maker)?.line))
+        Some(format!("changed in another way{}", self.there(step, maker)))
+    }
+
+    /// Where a step of the reference is: its line, and its file if a step of the failing run is in another one.
+    fn there(&self, step: Step, other: Step) -> String {
+        let here = self.pair.failing.place(step).map(|place| &place.file);
+        self.pair.reference.place(other).map_or_else(String::new, |place| {
+            let file = place.file.rsplit('/').next().filter(|_| here != Some(&place.file));
+            file.map_or_else(|| format!(" in line {}", place.line), |file| format!(" in {file}:{}", place.line))
+        })
     }
 
     /// What it returned, if the next step uses that.

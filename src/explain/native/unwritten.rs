@@ -1,4 +1,5 @@
-//! Values that a step reads from where the program put none: memory that was never written, or outside of an array or a block.
+//! Values that a step reads from where the program put none: memory that was never written, or outside of an array or a
+//! block.
 
 use crate::native::naming;
 use crate::native::recorded::NativeRecorded;
@@ -9,8 +10,8 @@ use idd_trace::{Step, TraceError};
 
 /// From where a step reads a number or pointer though nobody put one there: `x, never written`, or `4 bytes behind the end of a`.
 ///
-/// `None` also where it is not known that no byte was ever written: after a call of a function with unknown effects, with several threads, or if the
-/// recording lacks its beginning.
+/// `None` also where this is not known: with several threads, and for memory that was never written after a call of a
+/// function with unknown effects, or if the recording lacks its beginning.
 ///
 /// Cost: plays the step, twice if there is such a value.
 pub fn read(recorded: &mut NativeRecorded, step: Step) -> Result<Option<String>, TraceError> {

@@ -71,7 +71,9 @@ fn extent(machine: &NativeMachine, frame: &NativeFrame, address: &OperandValue) 
                 }
             },
             OperandValue::Global(name) if is_part => {
-                let global = machine.globals.named(name, frame.shape.body.unit)?;
+                // Units and functions may have variables of the same name that only they see.
+                let mut all = machine.globals.iter().filter(|global| global.is_named && global.name == *name);
+                let global = all.next().filter(|_| all.next().is_none())?;
                 return Some(Extent { begin: global.address, size: global.size, name: global.name.to_string() });
             }
             _ => return None,

@@ -19,6 +19,9 @@ const MAX_UNKNOWN: u64 = 64;
 /// The bytes that a text of unknown length takes at most, so that reading words into a large buffer costs little.
 const MAX_ROOM: u64 = 4096;
 
+/// The same where something else may stand behind the text, such as the next member of a structure.
+const MIN_ROOM: u64 = 32;
+
 /// A call that came back.
 pub struct CallEffect<'c> {
     /// Its step.
@@ -159,10 +162,15 @@ impl NativeMachine {
         length.min(MAX_RANGE)
     }
 
-    /// The bytes that a text of unknown length takes at most: up to the end of its variable or block. What is behind the
-    /// end of the text is read by nobody.
+    /// The bytes that a text of unknown length takes at most: up to the end of its array; where that is not known, of its
+    /// variable or block, if one step has written all of it before, or none has. What is behind the end of the text is read
+    /// by nobody.
     fn room(&self, at: u64) -> u64 {
-        object::rest(self, at).map_or(MAX_UNKNOWN, |rest| rest.min(MAX_ROOM))
+        let (rest, is_array) = object::rest(self, at).unwrap_or((MIN_ROOM, false));
+        let rest = rest.min(MAX_ROOM);
+        let mut n_writers = 0;
+        self.memory.writers(at, rest, |_| n_writers += 1);
+        if is_array || n_writers <= 1 { rest } else { rest.min(MIN_ROOM) }
     }
 
     /// Links nodes; if that is not known, some of them hold other pointers than before.

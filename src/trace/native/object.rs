@@ -456,16 +456,40 @@ pub(super) fn slot_at(frame: &NativeFrame, address: u64) -> Option<&FunctionSlot
     })
 }
 
-/// The bytes from an address to the end of its variable or block; `None` if it is in none.
-pub(super) fn rest(machine: &NativeMachine, address: u64) -> Option<u64> {
+/// The bytes from an address to the end of its array of characters, and true; else to the end of its variable or block, and
+/// false. `None` if it is in none.
+pub(super) fn rest(machine: &NativeMachine, address: u64) -> Option<(u64, bool)> {
     let slot = machine.all_frames().find_map(|frame| {
         let slot = slot_at(frame, address)?;
-        Some((frame.value(slot.register)?, slot.size))
+        let ty = frame.shape.body.segments.slots.iter().find(|(id, _)| *id == slot.id).map(|(_, ty)| ty);
+        Some((frame.value(slot.register)?, slot.size, ty))
     });
-    let block = || machine.heap.find(address).map(|block| (block.address, block.size));
-    let global = || machine.globals.find(address).map(|global| (global.address, global.size));
-    let (begin, size) = slot.or_else(block).or_else(global)?;
-    (begin + size).checked_sub(address)
+    let block = || machine.heap.find(address).map(|block| (block.address, block.size, None));
+    let global = || {
+        let global = machine.globals.find(address)?;
+        let ty = global.map.module.globals.iter().find(|other| other.name == global.name).map(|other| &other.ty);
+        Some((global.address, global.size, ty))
+    };
+    let (begin, size, ty) = slot.or_else(block).or_else(global)?;
+    let offset = address.checked_sub(begin)?;
+    let rest = size.checked_sub(offset)?;
+    Some(ty.and_then(|ty| rest_of_text(ty, offset)).map_or((rest, false), |rest| (rest, true)))
+}
+
+/// The bytes from an offset to the end of the array of characters that it is in; `None` for other types than arrays of such.
+fn rest_of_text(ty: &Type, offset: u64) -> Option<u64> {
+    fn size(ty: &Type) -> Option<u64> {
+        match ty {
+            Type::Int(8) => Some(1),
+            Type::Array(n, element) => n.checked_mul(size(element)?),
+            _ => None,
+        }
+    }
+    let Type::Array(_, element) = ty else { return None };
+    match **element {
+        Type::Int(8) => size(ty)?.checked_sub(offset),
+        _ => rest_of_text(element, offset.checked_rem(size(element)?)?),
+    }
 }
 
 /// The register with the address of the structure passed in memory that has a byte.
@@ -532,6 +556,18 @@ mod tests {
     use super::*;
     use crate::native::stored::{player, step};
     use crate::native::visit::before_step;
+
+    #[test]
+    fn a_text_ends_with_the_innermost_array_of_characters() {
+        let array = |n: u64, element: Type| Type::Array(n, Arc::new(element));
+        let row = array(20, Type::Int(8));
+        assert_eq!(rest_of_text(&row, 5), Some(15));
+        assert_eq!(rest_of_text(&array(3, row.clone()), 27), Some(13));
+        assert_eq!(rest_of_text(&array(2, array(3, row)), 119), Some(1));
+        for other in [Type::Int(8), array(4, Type::Int(32)), array(0, Type::Ptr), array(2, array(0, Type::Int(8)))] {
+            assert_eq!(rest_of_text(&other, 0), None, "{other:?}");
+        }
+    }
 
     /// Looks at a stored run before the `nth` step of a line.
     fn look<T>(program: &str, (line, nth): (u32, usize), look: impl FnOnce(View<'_>, &NativeFrame) -> T) -> T {
