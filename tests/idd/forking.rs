@@ -106,7 +106,8 @@ int main(void)
 #[test]
 fn explain_follows_a_value_through_a_forked_child_and_a_pipe() {
     let (links, explanation) = chain(FORKING);
-    assert_eq!(links, [link("n", "3", "2"), link("got", "6", "4")], "{explanation}");
+    let read = link("text[0]", "54 '6'", "52 '4'");
+    assert_eq!(links, [link("n", "3", "2"), read, link("got", "6", "4")], "{explanation}");
     let remark = explanation["remarks"][0].as_str().unwrap();
     assert!(remark.contains("number 0 is explained, `./a`; of its child processes, only"), "{remark}");
 }

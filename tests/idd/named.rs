@@ -73,13 +73,42 @@ fn parts_of_the_heap_are_called_by_the_pointers_that_lead_there() {
 }
 
 #[test]
-fn what_the_library_wrote_is_known_from_what_is_read_later() {
+fn what_the_library_wrote_is_known_although_the_program_never_reads_it() {
     let place = recording(LIST);
     let check = |line, expected: &[&str]| check(place.path(), line, expected);
-    // Nothing reads the characters of the line.
-    let expected =
-        ["1: uses it =", "2: uses line = ?", "gives it->name = ?", "gives it->cents = 7", "calls __isoc99_sscanf("];
+    let texts = [
+        "2: uses line = \"pear 7\\n\"",
+        "gives it->name = \"pear\"",
+        "calls __isoc99_sscanf(\"pear 7\\n\", \"%15s %ld\", \"pear\",",
+    ];
+    let expected = ["1: uses it =", texts[0], texts[1], "gives it->cents = 7", texts[2]];
     check(13, &[&expected[..], &["decides: false"]].concat());
+}
+
+const READS: &str = r#"#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+int main(void) {
+    char word[20], rest[8], block[8] = "", *line = NULL;
+    size_t size = 0;
+    ssize_t n = 0;
+    if (read(0, block, 3) == 3)
+        puts(block);
+    if (scanf("%19s %7[^\n]", word, rest) == 2)
+        printf("%s %s", word, rest);
+    while ((n = getline(&line, &size, stdin)) > 0)
+        puts(line);
+    return 1;
+}
+"#;
+
+#[test]
+fn what_each_function_of_the_library_reads_is_known() {
+    let place = recorded_as(["", READS], &["printf 'abcword and\\nlast' | ./a"]);
+    let check = |line, expected: &[&str]| check(place.path(), line, expected);
+    check(9, &["1: uses block = \"abc\"", "calls puts(\"abc\") = 4"]);
+    check(11, &["1: uses word = \"word\"", "2: uses rest = \"and\"", "calls printf(\"%s %s\", \"word\", \"and\") = 8"]);
+    check(13, &["1: uses line =", "calls puts(\"last\") = 5"]);
 }
 
 const PAIRS: &str = r#"#include <stdio.h>

@@ -298,3 +298,26 @@ int main(void)
     assert!(!explanation.to_string().contains("never written"), "{explanation:#}");
     assert_eq!(explanation["chain"][0]["line"], 13, "{explanation:#}");
 }
+
+/// No byte of the lines is read by the program itself.
+#[test]
+fn explain_knows_texts_that_only_the_library_reads_and_prints() {
+    let good = "#include <stdio.h>
+
+int main(void)
+{
+    char line[40];
+    if (!fgets(line, sizeof line, stdin) || !fgets(line, sizeof line, stdin))
+        return 2;
+    fputs(line, stdout);
+    return 0;
+}
+";
+    let test = ["sh", "-c", "printf 'one\\ntwo\\n' | ./a | grep -q two"];
+    let explanation = explained_by("a.c", good, &good.replace(" || !fgets(line, sizeof line, stdin)", ""), &test);
+    let chain = explanation["chain"].as_array().unwrap();
+    let mut texts: Vec<&Value> = chain.iter().map(|link| &link["text"]).filter(|text| text.is_object()).collect();
+    texts.dedup();
+    let expected = serde_json::json!({"variable": "line", "value": "\"one\\n\"", "reference": "\"two\\n\""});
+    assert_eq!(texts, [&expected], "{explanation:#}");
+}

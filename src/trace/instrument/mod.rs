@@ -35,6 +35,9 @@ pub use statement::FunctionStatement;
 
 use thiserror::Error;
 
+/// What the names of functions begin with that are put in to read back what a library has left in memory.
+pub const READBACK: &str = "__idd_readback_";
+
 /// Why a unit cannot be instrumented; it is then compiled as it is.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error("line {line}: {what}")]

@@ -35,7 +35,7 @@ use crate::instrument::module::Module;
 use crate::instrument::statement::statements;
 use crate::instrument::types::Type;
 use crate::instrument::{
-    Callee, DataLayout, Debug, Function, Instruction, Op, OperandValue, TypedValue, Unsupported, ValueId,
+    Callee, DataLayout, Debug, Function, Instruction, Op, OperandValue, READBACK, TypedValue, Unsupported, ValueId,
 };
 
 /// Bytes of the number at the beginning of a record.
@@ -72,7 +72,7 @@ pub enum SegmentKind {
     Entry,
     /// A block is entered.
     Block,
-    /// The call before its first instruction came back.
+    /// The call before its first instruction came back; what it left in memory was [read back](is_readback).
     AfterCall,
     /// The one before was full, or its statement ended.
     More,
@@ -170,6 +170,15 @@ impl Segments {
 
     fn is_plain(&self, operand: &TypedValue) -> bool {
         matches!(operand.value, OperandValue::Local(id) if self.plain.contains(&id))
+    }
+}
+
+impl Segment {
+    /// The instruction before the first one: the call that comes back, after [`SegmentKind::AfterCall`].
+    ///
+    /// - `instructions`: those of its block.
+    pub fn before(&self, instructions: &[Instruction]) -> Option<usize> {
+        instructions.get(..self.first)?.iter().rposition(|instruction| !is_readback(instruction))
     }
 }
 
@@ -274,11 +283,17 @@ pub fn splits(instruction: &Instruction) -> bool {
     match &instruction.op {
         Op::Call(callee, ..) => match &**callee {
             Callee::Asm(..) => false,
-            Callee::Value(OperandValue::Global(name)) => !name.starts_with("llvm."),
+            Callee::Value(OperandValue::Global(name)) => !name.starts_with("llvm.") && !is_readback(instruction),
             Callee::Value(_) => true,
         },
         _ => false,
     }
+}
+
+/// Whether it is a call that is put in to read something back. It belongs to no segment: its records stand between that of the call whose memory it reads back,
+/// and that of the return from there.
+pub fn is_readback(instruction: &Instruction) -> bool {
+    instruction.called().is_some_and(|name| name.starts_with(READBACK))
 }
 
 /// Whether it is an intrinsic that writes a range of memory.
@@ -322,7 +337,7 @@ impl Cutter<'_> {
             if matches!(instruction.op, Op::LandingPad(_)) {
                 self.frame(true)?;
             }
-            if is_head(instruction) {
+            if is_head(instruction) || is_readback(instruction) {
                 continue;
             }
             let begins = self.begins[block.0 as usize].contains(&index);
@@ -333,7 +348,8 @@ impl Cutter<'_> {
             self.instruction(index, instruction)?;
             if splits(instruction) {
                 self.end(index + 1);
-                self.begin(SegmentKind::AfterCall, block, index + 1);
+                let n_readbacks = instructions[index + 1..].iter().take_while(|next| is_readback(next)).count();
+                self.begin(SegmentKind::AfterCall, block, index + 1 + n_readbacks);
                 self.frame(false)?;
                 if instruction.result.is_some() {
                     let size = self.value_size(&instruction.ty)?;

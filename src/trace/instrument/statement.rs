@@ -7,6 +7,7 @@
 
 use std::collections::HashMap;
 
+use crate::instrument::segment::is_readback;
 use crate::instrument::{Debug, Function, Instruction, Op, OperandValue, ValueId};
 use crate::{BlockId, Place};
 
@@ -40,7 +41,7 @@ pub fn statements(function: &Function, n_slots: usize, debug: Debug<'_>) -> Vec<
         let instructions = &block.instructions;
         let n_slots = if number == 0 { n_slots } else { 0 };
         let mut uses: HashMap<ValueId, usize> = HashMap::new();
-        for (index, instruction) in instructions.iter().enumerate() {
+        for (index, instruction) in instructions.iter().enumerate().filter(|(_, one)| !is_readback(one)) {
             for id in locals(instruction) {
                 uses.insert(id, index);
             }
@@ -130,5 +131,6 @@ fn lasting(function: &Function, instructions: &[Instruction]) -> HashMap<ValueId
 pub fn is_nothing(instruction: &Instruction) -> bool {
     let name = instruction.called().unwrap_or_default();
     matches!(instruction.op, Op::Jump(_) | Op::Unreachable | Op::LandingPad(_) | Op::Resume)
+        || is_readback(instruction)
         || ["llvm.dbg.", "llvm.lifetime."].iter().any(|prefix| name.starts_with(prefix))
 }

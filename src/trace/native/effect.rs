@@ -1,9 +1,11 @@
 //! Applies the [models](crate::native::model) of library functions.
 
 use crate::Step;
+use crate::native::frame::number;
 use crate::native::memory::MAX_RANGE;
 use crate::native::model::{Effect, Emitted, Input, Length, Model, ZERO};
 use crate::native::nodes::Linking;
+use crate::native::scanned::ScannedConversion;
 use crate::native::stream::NativeStream;
 use crate::native::{Awaited, BlockContent, NativeMachine, Watch, nodes, object, scanned};
 
@@ -26,8 +28,10 @@ const MIN_ROOM: u64 = 32;
 pub struct CallEffect<'c> {
     /// Its step.
     pub step: Step,
-    arguments: &'c [u64; 8],
-    result: Option<u64>,
+    pub(super) arguments: &'c [u64; 8],
+    pub(super) result: Option<u64>,
+    /// What was read back: addresses and bytes.
+    pub(super) read_back: &'c [(u64, Box<[u8]>)],
 }
 
 impl CallEffect<'_> {
@@ -51,22 +55,30 @@ impl CallEffect<'_> {
 
 impl NativeMachine {
     /// Does what a function does.
-    pub fn apply<W: Watch + ?Sized>(
-        &mut self,
-        model: &Model,
-        arguments: &[u64; 8],
-        result: Option<u64>,
-        watch: &mut W,
-    ) {
-        let step = self.frame().map_or(Step::START, |frame| frame.step);
-        let called = CallEffect { step, arguments, result };
+    pub fn apply<W: Watch + ?Sized>(&mut self, model: &Model, called: &CallEffect<'_>, watch: &mut W) {
         if let Some(Input::Stream(index)) = model.input
             && !self.streams.is_empty()
         {
-            self.reads_from(called.argument(index), step, watch);
+            self.reads_from(called.argument(index), called.step, watch);
         }
         for effect in model.effects {
-            self.effect(*effect, &called, watch);
+            self.effect(*effect, called, watch);
+        }
+        // What was there before, such as the environment.
+        self.see(called);
+    }
+
+    /// A call writes bytes: those that were read back, and others that are not known.
+    fn write_back<W: Watch + ?Sized>(&mut self, at: u64, length: u64, called: &CallEffect<'_>, watch: &mut W) {
+        self.memory.define(at, length, called.step);
+        self.see(called);
+        watch.writes(self, called.step, at, length);
+    }
+
+    /// Notes what was read back.
+    fn see(&mut self, called: &CallEffect<'_>) {
+        for (address, bytes) in called.read_back {
+            self.memory.read(*address, bytes, |_, writer| writer, |_| {});
         }
     }
 
@@ -257,22 +269,19 @@ impl NativeMachine {
                 let at = called.argument(index);
                 let length = self.length(length, at, called);
                 if at != 0 {
-                    self.memory.define(at, length, step);
-                    watch.writes(self, step, at, length);
+                    self.write_back(at, length, called, watch);
                 }
             }
             Effect::WritesParts(list, n) => {
                 let parts = self.parts(called.argument(list), called.argument(n), called.count());
                 for (at, length) in parts {
-                    self.memory.define(at, length, step);
-                    watch.writes(self, step, at, length);
+                    self.write_back(at, length, called, watch);
                 }
             }
             Effect::WritesResult(length) => {
                 if let Some(at) = called.pointer() {
                     let length = self.length(length, at, called);
-                    self.memory.define(at, length, step);
-                    watch.writes(self, step, at, length);
+                    self.write_back(at, length, called, watch);
                 }
             }
             Effect::Copies(to, from, length) => {
@@ -355,10 +364,13 @@ impl NativeMachine {
                 let Some(text) = self.memory.string(called.argument(format), MAX_STRING) else { return };
                 let pointers = called.arguments.get(format + 1..).unwrap_or_default().iter();
                 let n_written = usize::try_from(called.count()).unwrap_or(0);
-                for (at, length) in pointers.zip(scanned::lengths(&text)).take(n_written).filter(|(at, _)| **at != 0) {
-                    let length = length.unwrap_or_else(|| self.room(*at));
-                    self.memory.define(*at, length, step);
-                    watch.writes(self, step, *at, length);
+                let written = pointers.zip(scanned::conversions(&text)).take(n_written);
+                for (at, conversion) in written.filter(|(at, _)| **at != 0) {
+                    let length = match conversion {
+                        ScannedConversion::Bytes(length) | ScannedConversion::Text(Some(length)) => length,
+                        ScannedConversion::Text(None) => self.room(*at),
+                    };
+                    self.write_back(*at, length, called, watch);
                 }
             }
             Effect::Appends(to, from, limit) => {
@@ -459,6 +471,9 @@ impl NativeMachine {
                 }
                 let (place, length) = (called.argument(pointer), called.count() + 1);
                 self.await_pointer(Awaited { place, length, step, content: BlockContent::Written });
+                if let Some((_, pointer)) = called.read_back.iter().find(|(address, _)| *address == place) {
+                    self.found(place, number(pointer, 0, 8).unwrap_or(0));
+                }
             }
         }
     }

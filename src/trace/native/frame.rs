@@ -69,6 +69,8 @@ pub struct NativeFrame {
     pub unnamed: Option<Box<[u64]>>,
     /// A call whose function was not seen yet.
     pub external: Option<External>,
+    /// What was read back of its memory: addresses and bytes.
+    pub read_back: Vec<(u64, Box<[u8]>)>,
     /// The structures that the last call passed in memory: the index of the argument, and the address.
     pub passed: Vec<(u32, u64)>,
     values: Vec<u64>,
@@ -96,6 +98,7 @@ impl NativeFrame {
             returned: Step::START,
             unnamed: None,
             external: None,
+            read_back: Vec::new(),
             passed: Vec::new(),
             values: vec![0; n],
             writers: vec![UNSET; n],
@@ -113,6 +116,7 @@ impl NativeFrame {
         self.number = number;
         self.unnamed = None;
         self.external = None;
+        self.read_back.clear();
         self.passed.clear();
         self.returned = Step::START;
         self.regions.renew(base);

@@ -14,6 +14,7 @@ use crate::instrument::SegmentKind;
 use crate::native::atomic::updated;
 use crate::native::blame::Remembered;
 pub use crate::native::call::NativeCall;
+use crate::native::effect::CallEffect;
 pub use crate::native::fault::Crash;
 pub use crate::native::frame::NativeFrame;
 use crate::native::frame::number;
@@ -178,6 +179,9 @@ impl NativeMachine {
         let jumper = self.frames.last().map_or(Step::START, |frame| frame.step);
         self.n_records += 1;
         let piece = shape.piece(record.segment);
+        if shape.is_readback {
+            return self.take_back(&piece.actions, record.bytes);
+        }
         self.n_events += u64::from(piece.n_events);
         if piece.kind == SegmentKind::Entry {
             self.enter(shape, watch)?;
@@ -634,6 +638,19 @@ impl NativeMachine {
         Ok(())
     }
 
+    /// Keeps what loads read back until the call whose memory it is comes back.
+    fn take_back(&mut self, actions: &[RecordAction], bytes: &[u8]) -> Result<(), TraceError> {
+        let called = self.frames.last_mut().filter(|frame| frame.external.is_some());
+        let Some(frame) = called else { return Ok(()) };
+        for action in actions {
+            if let RecordAction::Load { address: ValueSource::Item(address), offset, size, .. } = *action {
+                let address = number(bytes, address, 8).unwrap_or(0);
+                frame.read_back.push((address, piece_of(bytes, offset, size)?.into()));
+            }
+        }
+        Ok(())
+    }
+
     /// A step reads bytes of memory.
     #[inline]
     fn read<W: Watch + ?Sized>(&mut self, step: Step, what: UsedThing, bytes: &[u8], watch: &mut W) {
@@ -672,7 +689,7 @@ impl NativeMachine {
     }
 
     #[cold]
-    fn found(&mut self, place: u64, pointer: u64) {
+    pub(super) fn found(&mut self, place: u64, pointer: u64) {
         self.find_arguments(place, pointer);
         self.is_awaiting = !self.awaited.is_empty() || (self.words.is_some() && self.arguments.is_some());
         let Some(index) = self.awaited.iter().position(|awaited| awaited.place == place) else { return };
@@ -736,10 +753,13 @@ impl NativeMachine {
         watch: &mut W,
     ) {
         let call = external.found.as_deref().unwrap_or(&shape.calls[external.call as usize]);
+        let read_back = self.frames.last_mut().map(|frame| std::mem::take(&mut frame.read_back)).unwrap_or_default();
+        let step = self.frames.last().map_or(Step::START, |frame| frame.step);
         match call.model {
             Some(model) if external.unknown == 0 || !model.changes_anything() => {
                 self.check.n_modelled += 1;
-                self.apply(model, &external.arguments, result, watch);
+                let (arguments, read_back) = (&external.arguments, &read_back[..]);
+                self.apply(model, &CallEffect { step, arguments, result, read_back }, watch);
             }
             Some(_) => {
                 self.check.n_unmodelled += 1;
@@ -747,7 +767,6 @@ impl NativeMachine {
             }
             None => self.check.n_unmodelled += 1,
         }
-        let step = self.frames.last().map_or(Step::START, |frame| frame.step);
         self.remembered.add(step, external.arguments);
         let arguments = external.given();
         watch.called(self, call, &arguments[..call.arguments.len().min(arguments.len())], result);

@@ -37,6 +37,7 @@ pub mod owner;
 pub mod parts;
 pub mod play;
 pub mod printed;
+pub mod readback;
 pub mod records;
 pub mod relevant;
 pub mod run;

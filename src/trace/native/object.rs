@@ -323,9 +323,13 @@ impl<'v> View<'v> {
             VariableBytes::Given(given)
         });
         let content = HeldValue { view: self, address, bytes };
-        let value = match &found {
-            Some((_, Some((part, debug)))) => Some(value::show_part(*debug, part, &content, size)),
-            _ => content.bytes(0, usize::try_from(size).unwrap_or(0).min(64)).map(|bytes| raw(&bytes, &content)),
+        let value = if let Some((_, Some((part, debug)))) = &found {
+            Some(value::show_part(*debug, part, &content, size))
+        } else {
+            let known = content.bytes(0, usize::try_from(size).unwrap_or(0).min(64));
+            // What is only known in part is a text that ends before the rest.
+            let text = || content.bytes(0, 1).map(|_| value::characters(&content, 0, size));
+            known.map(|bytes| raw(&bytes, &content)).or_else(text)
         };
         let name = found.map_or_else(|| format!("*{address:#x}"), |(name, _)| name);
         NamedAddress { name, value }
@@ -398,8 +402,8 @@ impl View<'_> {
     /// What the call before the current segment of a frame returned, and whether that is a pointer; `None` if it is no scalar.
     pub fn result(self, frame: &NativeFrame, result: u64) -> Option<(String, bool)> {
         let segment = frame.shape.body.segment(frame.segment);
-        let index = segment.first.checked_sub(1)?;
-        let ty = &frame.shape.body.function.block(segment.block).instructions.get(index)?.ty;
+        let instructions = &frame.shape.body.function.block(segment.block).instructions;
+        let ty = &instructions[segment.before(instructions)?].ty;
         let text = match ty {
             Type::Int(1) => (result & 1 == 1).to_string(),
             Type::Int(n_bits) if *n_bits <= 64 => self.raw(&result.to_le_bytes()[..n_bits.div_ceil(8) as usize]),

@@ -95,9 +95,9 @@ impl NativePlayer {
         &self.trace
     }
 
-    /// Functions met so far.
+    /// Functions of the program met so far.
     pub fn shapes(&self) -> impl Iterator<Item = &Arc<FunctionShape>> {
-        self.shapes.iter().flatten()
+        self.shapes.iter().flatten().filter(|shape| !shape.is_readback)
     }
 
     /// Goes to where so many records were taken, or to the end if there are fewer.

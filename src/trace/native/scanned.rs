@@ -1,9 +1,18 @@
 //! What `scanf` and its like write: of each conversion of a format the bytes that its pointer gets.
 
-/// The bytes that each conversion writes, in the order of the pointers; `None` for a text without a given width. Conversions that
-/// write nothing (`%*d`, `%%`) are left out.
-pub fn lengths(format: &[u8]) -> Vec<Option<u64>> {
-    let mut lengths = Vec::new();
+/// What a conversion writes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ScannedConversion {
+    /// So many bytes.
+    Bytes(u64),
+    /// A text: at most so many bytes with its zero, if a width is given.
+    Text(Option<u64>),
+}
+
+/// What each conversion writes, in the order of the pointers. Conversions that write nothing (`%*d`, `%%`) are left out.
+pub fn conversions(format: &[u8]) -> Vec<ScannedConversion> {
+    use ScannedConversion::{Bytes, Text};
+    let mut conversions = Vec::new();
     let mut rest = format.iter().copied().peekable();
     while let Some(byte) = rest.next() {
         if byte != b'%' {
@@ -31,19 +40,17 @@ pub fn lengths(format: &[u8]) -> Vec<Option<u64>> {
             rest.next_if_eq(&b']');
             rest.by_ref().find(|letter| *letter == b']');
         }
-        let length = match conversion {
+        let written = match conversion {
             b'%' => continue,
-            _ if is_block => Some(8),
-            b's' | b'[' => width.map(|width| width.saturating_add(1)),
-            b'c' => Some(width.unwrap_or(1)),
-            b'p' => Some(8),
-            _ => Some(size),
+            b's' | b'[' if !is_block => Text(width.map(|width| width.saturating_add(1))),
+            b'c' if !is_block => Bytes(width.unwrap_or(1)),
+            _ => Bytes(if is_block || conversion == b'p' { 8 } else { size }),
         };
         if !is_dropped {
-            lengths.push(length);
+            conversions.push(written);
         }
     }
-    lengths
+    conversions
 }
 
 /// The number of bytes that a format reads from a text: up to the first one that does not match.
@@ -136,11 +143,10 @@ mod tests {
 
     #[test]
     fn each_conversion_writes_what_its_pointer_is_to() {
-        let known = |lengths: &[u64]| lengths.iter().map(|length| Some(*length).filter(|n| *n > 0)).collect::<Vec<_>>();
-        assert_eq!(lengths(b"%d %ld%hhu,%hx %lf %Lf %p"), known(&[4, 8, 1, 2, 8, 16, 8]));
-        // 0 stands for an unknown length.
-        let expected = known(&[16, 0, 1, 3, 0, 8, 4]);
-        assert_eq!(lengths(b"%15[a-z] %*s %s %c %3c %[^]x] %ms 100%% %n"), expected);
-        assert!(lengths(b"%").is_empty());
+        use ScannedConversion::{Bytes, Text};
+        assert_eq!(conversions(b"%d %ld%hhu,%hx %lf %Lf %p"), [4, 8, 1, 2, 8, 16, 8].map(Bytes));
+        let expected = [Text(Some(16)), Text(None), Bytes(1), Bytes(3), Text(None), Bytes(8), Bytes(4)];
+        assert_eq!(conversions(b"%15[a-z] %*s %s %c %3c %[^]x] %ms 100%% %n"), expected);
+        assert!(conversions(b"%").is_empty());
     }
 }

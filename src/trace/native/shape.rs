@@ -9,8 +9,8 @@ use crate::instrument::segment::{is_list_intrinsic, is_memory_intrinsic, splits}
 use crate::instrument::statement::{is_nothing, statements};
 use crate::instrument::types::Type;
 use crate::instrument::{
-    BinaryOp, DataLayout, Debug, Function, FunctionStatement, Instruction, MetadataId, Op, OperandValue, Segment,
-    SegmentItem, SegmentItemKind, SegmentKind, Unsupported, ValueId,
+    BinaryOp, DataLayout, Debug, Function, FunctionStatement, Instruction, MetadataId, Op, OperandValue, READBACK,
+    Segment, SegmentItem, SegmentItemKind, SegmentKind, Unsupported, ValueId,
 };
 use crate::native::call::NativeCall;
 use crate::native::model;
@@ -174,6 +174,8 @@ pub struct FunctionShape {
     /// Whether it belongs to a library: it has no steps of its own. What it reads and writes is done by the step that
     /// called it.
     pub is_quiet: bool,
+    /// Whether it reads back what a library has left in memory: it has no frame either.
+    pub is_readback: bool,
     /// The function.
     pub body: Arc<Body>,
     /// What follows what in it.
@@ -235,6 +237,7 @@ impl FunctionShape {
         let ShapeMaker { flow, slots, copied, calls, registers, n_registers, .. } = maker;
         Ok(Self {
             is_quiet,
+            is_readback: body.function.name.starts_with(READBACK),
             body,
             flow,
             statements,
@@ -460,10 +463,11 @@ impl ShapeMaker<'_> {
                 SegmentItemKind::Operand(_) => {}
             }
         }
+        let before = segment.before(instructions);
         if segment.kind == SegmentKind::AfterCall {
             let call = self.calls.len().checked_sub(1).and_then(|index| u32::try_from(index).ok());
             let call = call.ok_or_else(|| Unsupported::new("a return from no call"))?;
-            let id = segment.first.checked_sub(1).and_then(|index| instructions[index].result);
+            let id = before.and_then(|index| instructions[index].result);
             let to = id.and_then(|id| self.registers.get(&id).copied());
             actions.push(RecordAction::Back {
                 call,
@@ -486,8 +490,8 @@ impl ShapeMaker<'_> {
             },
             _ => Next::Straight,
         };
-        let before = segment.first.checked_sub(1).map(|index| self.statement_of[segment.block.0 as usize][index]);
-        let resumes = before.filter(|statement| *statement != u32::MAX).unwrap_or(0);
+        let resumes = before.map(|index| self.statement_of[segment.block.0 as usize][index]);
+        let resumes = resumes.filter(|statement| *statement != u32::MAX).unwrap_or(0);
         let is_event = |action: &&RecordAction| {
             use RecordAction::{Back, Choose, Divide, Make, Receive, Set, Slot, Step, Use};
             !matches!(
@@ -511,7 +515,7 @@ impl ShapeMaker<'_> {
         };
         let is_landing = segment.kind == SegmentKind::Block
             && instructions.get(segment.first).is_some_and(|first| matches!(first.op, Op::LandingPad(_)));
-        let before = segment.first.checked_sub(1).filter(|_| segment.kind == SegmentKind::AfterCall);
+        let before = before.filter(|_| segment.kind == SegmentKind::AfterCall);
         let catches = before.and_then(|index| catcher(&body.function, &instructions[index]));
         Ok(ShapePiece {
             chooses,

@@ -118,6 +118,27 @@ fn bit_field(debug: Debug<'_>, ty: MetadataId, content: &dyn ValueContent, at: u
     (if is_negative { number - (1 << bits) } else { number }).to_string()
 }
 
+/// The text that begins at an offset of an array of so many characters; `?` where it is not known any more.
+pub fn characters(content: &dyn ValueContent, at: u64, n: u64) -> String {
+    let mut bytes = Vec::new();
+    let mut rest = "";
+    for index in 0..n {
+        match content.bytes(at + index, 1).as_deref() {
+            Some([0]) => break,
+            _ if bytes.len() == MAX_STRING => {
+                rest = "...";
+                break;
+            }
+            Some(byte) => bytes.extend(byte),
+            None => {
+                rest = UNKNOWN;
+                break;
+            }
+        }
+    }
+    quoted(&bytes, '"') + rest
+}
+
 fn array(
     debug: Debug<'_>,
     element: MetadataId,
@@ -132,24 +153,7 @@ fn array(
         return text.push_str(UNKNOWN);
     };
     if rest.is_empty() && is_char(debug, element) {
-        let mut bytes = Vec::new();
-        let mut rest = "";
-        for index in 0..n {
-            match content.bytes(at + index, 1).as_deref() {
-                Some([0]) => break,
-                _ if bytes.len() == MAX_STRING => {
-                    rest = "...";
-                    break;
-                }
-                Some(byte) => bytes.extend(byte),
-                None => {
-                    rest = UNKNOWN;
-                    break;
-                }
-            }
-        }
-        text.push_str(&quoted(&bytes, '"'));
-        text.push_str(rest);
+        text.push_str(&characters(content, at, n));
         return;
     }
     if depth >= MAX_DEPTH {

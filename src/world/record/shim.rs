@@ -16,6 +16,7 @@ use crate::record::objects::{self, KeptObject};
 use idd_trace::instrument::invoke::normalised;
 use idd_trace::instrument::module::Module;
 use idd_trace::instrument::{SegmentGrain, map, rewrite};
+use idd_trace::native::readback::with_readback;
 
 /// How the IR is printed: unoptimised, with all names, and with null as a valid address. So the result crashes where
 /// the program would, and undefined behaviour is not optimised away.
@@ -222,7 +223,10 @@ impl CompilerCall<'_> {
         let Ok(text) = String::from_utf8(text) else {
             return Ok(Err("the text of its IR is not UTF-8".to_owned()));
         };
-        let text = normalised(text);
+        let text = match with_readback(normalised(text)) {
+            Ok(text) => text,
+            Err(error) => return Ok(Err(error.to_string())),
+        };
         let mut words: Vec<OsString> = build.back.clone();
         words.extend(BACK.iter().map(OsString::from));
         let key =

@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use std::sync::Arc;
 
 use crate::align::statements::{NO_EFFECT, StatementEffect, VersionFunction};
+use idd_trace::instrument::statement::is_nothing;
 use idd_trace::instrument::{FunctionStatement, Instruction, Op, OperandValue, ValueId};
 use idd_trace::native::FunctionShape;
 
@@ -47,7 +48,8 @@ fn done(
 ) -> StatementEffect {
     let mut done = StatementEffect { exactly: String::new(), roughly: String::new(), effect: effect.to_owned() };
     let block = shape.body.function.block(statement.block);
-    for instruction in &block.instructions[statement.first..statement.end] {
+    let instructions = block.instructions[statement.first..statement.end].iter();
+    for instruction in instructions.filter(|instruction| !is_nothing(instruction)) {
         add(&mut done, instruction, names);
     }
     done
@@ -64,15 +66,11 @@ fn add(done: &mut StatementEffect, instruction: &Instruction, names: &HashMap<Va
         Op::Call(..) => format!("call {}", instruction.called().unwrap_or("*")),
         Op::Branch(..) => "branch".to_owned(),
         Op::Switch(..) => "switch".to_owned(),
-        Op::Jump(_) => return,
         op => {
             let text = format!("{op:?}");
             text.split(['(', ' ']).next().unwrap_or_default().to_lowercase()
         }
     };
-    if op.starts_with("call llvm.dbg") || op.starts_with("call llvm.lifetime") {
-        return;
-    }
     write!(done.roughly, "{op}").expect("a string takes all");
     write!(done.exactly, "{op}").expect("a string takes all");
     for operand in &instruction.operands {

@@ -122,7 +122,8 @@ impl Native<'_> {
     /// What a call returned, by its function.
     fn result(&mut self, moment: EventTime) -> Result<String, TraceError> {
         let event = self.event(moment)?;
-        let call = event.segment().first.checked_sub(1).and_then(|index| event.block_instructions().get(index));
+        let instructions = event.block_instructions();
+        let call = event.segment().before(instructions).map(|index| &instructions[index]);
         Ok(call.and_then(|call| call.called()).map_or_else(|| "the result".to_owned(), |name| format!("{name}()")))
     }
 }

@@ -29,8 +29,9 @@ impl ExecutedEvent<'_, '_> {
     /// Takes in what a call did.
     pub(super) fn came_back(&mut self, back: &Back) -> Result<(), TraceError> {
         let event = self.event;
-        let Some(index) = event.segment().first.checked_sub(1) else { return Ok(()) };
-        let Some(instruction) = event.block_instructions().get(index) else { return Ok(()) };
+        let instructions = event.block_instructions();
+        let Some(index) = event.segment().before(instructions) else { return Ok(()) };
+        let instruction = &instructions[index];
         let width = compute::width(&instruction.ty);
         let recorded = item(event, index, SegmentItemKind::Result);
         let Some((call, _)) = &back.library else {

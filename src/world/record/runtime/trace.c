@@ -458,6 +458,9 @@ static void flush_own(void) {
     unblock_signals(&mask);
 }
 
+/* How many bytes of a text are read back: with its zero, and none of null. */
+EXPORT uint64_t __idd_readback_length(const char *text) { return text == NULL ? 0 : strnlen(text, 4095) + 1; }
+
 EXPORT void *__idd_slow(uint32_t id, uint64_t size) {
     int saved = errno;
     if (self == NULL) {
