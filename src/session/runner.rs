@@ -352,7 +352,7 @@ impl<'p> Runner<'p> {
 
     /// Whether this hunt has this observation.
     pub fn knows(&self, probe: &Probe, nth: u32) -> Result<bool, RunnerError> {
-        let queued_job = QueuedJob { probe: *probe, key: self.key(probe), nth };
+        let queued_job = self.queued(*probe, nth);
         Ok(self.own_observation(&queued_job)?.is_some())
     }
 
@@ -397,8 +397,7 @@ impl<'p> Runner<'p> {
     ///
     /// Answers only from the journal of this hunt: a new hunt runs the test again.
     pub fn reproduce(&mut self, probe: Probe, nths: &[u32]) -> Result<Option<Vec<Observation>>, RunnerError> {
-        let key = self.key(&probe);
-        let queued_jobs: Vec<QueuedJob> = nths.iter().map(|nth| QueuedJob { probe, key, nth: *nth }).collect();
+        let queued_jobs: Vec<QueuedJob> = nths.iter().map(|nth| self.queued(probe, *nth)).collect();
         let mut seen = Vec::new();
         let mut open = Vec::new();
         for queued_job in queued_jobs {
@@ -444,7 +443,7 @@ impl<'p> Runner<'p> {
         (self.commands, self.plan_digest, self.time_limits) = (commands, digest(&plan, self.programs), limits);
         // What the test takes says nothing about another command.
         let durations = mem::take(&mut self.durations);
-        let queued_job = QueuedJob { probe, key: self.key(&probe), nth: probe.run.unwrap_or_default() };
+        let queued_job = self.queued(probe, probe.run.unwrap_or_default());
         let seen = match self.known(&queued_job) {
             Ok(Some((observation, _))) => {
                 self.tally.n_cached += 1;
@@ -464,16 +463,26 @@ impl<'p> Runner<'p> {
 
     /// An observation of this hunt.
     fn own_observation(&self, queued_job: &QueuedJob) -> Result<Option<Observation>, RunnerError> {
+        for key in queued_job.keys.both() {
+            if let Some(observation) = self.own_at(key, queued_job)? {
+                return Ok(Some(observation));
+            }
+        }
+        Ok(None)
+    }
+
+    /// An observation of this hunt with this key.
+    fn own_at(&self, key: Key, queued_job: &QueuedJob) -> Result<Option<Observation>, RunnerError> {
         let is_clean = self.wants_clean(&queued_job.probe);
         for clean in [true, false] {
             if (clean || !is_clean)
-                && let Some(observation) = self.own.get(&(queued_job.key, queued_job.nth, clean))
+                && let Some(observation) = self.own.get(&(key, queued_job.nth, clean))
             {
                 return Ok(Some(observation.clone()));
             }
         }
         let Some(replay) = &self.replay else { return Ok(None) };
-        let observation = replay.observation(&queued_job.key.to_string(), queued_job.nth)?;
+        let observation = replay.observation(&key.to_string(), queued_job.nth)?;
         Ok(observation.filter(|observation| observation.is_clean || !is_clean))
     }
 
@@ -481,8 +490,9 @@ impl<'p> Runner<'p> {
     fn known(&mut self, queued_job: &QueuedJob) -> Result<Option<(Observation, bool)>, RunnerError> {
         let same_product = self.same_product_key(&queued_job.probe);
         let refusal_key = self.refusal_key(&queued_job.probe);
-        for key in [Some(queued_job.key), same_product, refusal_key].into_iter().flatten() {
-            if let Some(known) = self.known_as(&QueuedJob { key, ..*queued_job })? {
+        let [with_commit, alone] = queued_job.keys.both().map(Some);
+        for key in [with_commit, alone, same_product, refusal_key].into_iter().flatten() {
+            if let Some(known) = self.known_at(key, queued_job)? {
                 if Some(key) == refusal_key {
                     let refused = self.checking.iter_mut().map(|checking| &mut checking.refused);
                     refused.for_each(|refused| refused.extend([queued_job.probe.tree]));
@@ -493,8 +503,8 @@ impl<'p> Runner<'p> {
         Ok(None)
     }
 
-    fn known_as(&mut self, queued_job: &QueuedJob) -> Result<Option<Observation>, RunnerError> {
-        if let Some(observation) = self.own_observation(queued_job)? {
+    fn known_at(&mut self, key: Key, queued_job: &QueuedJob) -> Result<Option<Observation>, RunnerError> {
+        if let Some(observation) = self.own_at(key, queued_job)? {
             return Ok(Some(observation));
         }
         if self.plan.order.effort.no_cache || queued_job.nth > 0 {
@@ -502,7 +512,7 @@ impl<'p> Runner<'p> {
         }
         let want =
             Want { clean: self.wants_clean(&queued_job.probe), limits: self.answering_limits(&queued_job.probe) };
-        let known = self.all_observations().lookup(&queued_job.key, want);
+        let known = self.all_observations().lookup(&key, want);
         self.tell_of_changed_tools();
         Ok(known)
     }
@@ -538,7 +548,9 @@ impl<'p> Runner<'p> {
         self.say_removed(removed);
         let is_refused = observation.stage == Stage::Precheck && refusal_key.is_some();
         let same_product = self.same_product_key(&queued_job.probe).filter(|_| *is_same_product);
-        let key = same_product.or(refusal_key.filter(|_| is_refused)).unwrap_or(queued_job.key);
+        // The run itself may have been the first that executed git.
+        let own_key = || self.key_of(queued_job.keys);
+        let key = same_product.or(refusal_key.filter(|_| is_refused)).unwrap_or_else(own_key);
         let exposed_commit = self.exposed(&queued_job.probe);
         if !self.commands.artifacts.is_empty() && observation.stage == Stage::Test {
             self.noticed.n_products.0 += u64::from(product.is_some());
@@ -741,8 +753,8 @@ impl ProbeRunner for Runner<'_> {
                 }
                 is_same_product = seen.is_same_product;
             }
-            let keys = [Some(self.key(probe)), self.same_product_key(probe), self.refusal_key(probe)];
-            let keys: Vec<Key> = keys.into_iter().flatten().collect();
+            let others = [self.same_product_key(probe), self.refusal_key(probe)];
+            let keys: Vec<Key> = self.keys(probe).both().into_iter().chain(others.into_iter().flatten()).collect();
             let run: Vec<u64> = keys.iter().filter_map(|key| self.unconsumed.remove(key)).collect();
             self.tally.n_cached += u64::from(run.is_empty() && !self.is_counted_before(probe, &keys));
             let answer = Record::Answer(AnswerRecord {

@@ -333,6 +333,26 @@ fn git_answers_of_the_tested_revision() {
 }
 
 #[test]
+fn no_revision_is_tested_again_because_its_test_asked_git() {
+    let fixture = Fixture::of(
+        "printf 'cat n >> \"$1\"; [ $(cat n) -ge 6 ] || git rev-parse HEAD > id; [ $(cat n) -lt 5 ] || { echo wrong; exit 1; }\\n' > test.sh
+         for n in 1 2 3 4 5 6 7 8 9; do echo $n > n; commit \"number $n\"; done",
+    );
+    let seen = fixture.place().join("seen");
+    for is_first in [true, false] {
+        fs::write(&seen, "").unwrap();
+        let found = report(&fixture, true, &["--until", "found", "sh", "test.sh", seen.to_str().unwrap()]);
+        assert_eq!(found.first_bad.unwrap().commit.subject, "number 5".into());
+        let mut tested: Vec<u32> =
+            fs::read_to_string(&seen).unwrap().lines().map(|line| line.parse().unwrap()).filter(|n| *n < 9).collect();
+        tested.sort_unstable();
+        let n_tested = tested.len();
+        tested.dedup();
+        assert_eq!((n_tested > 0, tested.len()), (is_first, n_tested), "{tested:?}");
+    }
+}
+
+#[test]
 fn replaced_history_is_searched() {
     let fixture = Fixture::of(
         "for n in 1 2 3 4; do echo $n > value; commit \"old $n\"; done; old=$(git rev-parse HEAD)

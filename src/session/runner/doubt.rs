@@ -1,6 +1,5 @@
 //! Decides about a run that contradicts an earlier one of the same tree.
 
-use crate::runner::job::QueuedJob;
 use crate::runner::known::first_run;
 use crate::runner::{Runner, RunnerError};
 use idd_base::{CommitId, Observation, Outcome, TreeId};
@@ -73,9 +72,9 @@ impl Runner<'_> {
     /// unknown.
     pub fn contradiction(&mut self, doubt: Probe) -> Result<Option<String>, RunnerError> {
         let incremental = Probe { is_claim: false, phase: Phase::Search, ..doubt };
-        let queued_job = QueuedJob { probe: incremental, key: self.key(&incremental), nth: 0 };
+        let queued_job = self.queued(incremental, 0);
         let Some((incremental, _)) = self.known(&queued_job)? else { return Ok(None) };
-        let queued_job = QueuedJob { probe: doubt, key: self.key(&doubt), nth: first_run(&doubt) };
+        let queued_job = self.queued(doubt, first_run(&doubt));
         let Some(clean) = self.own_observation(&queued_job)? else { return Ok(None) };
         let line = match first_difference(&incremental.output, &clean.output) {
             Some(line) => format!("; the first line that differs: `{line}`"),

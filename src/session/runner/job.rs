@@ -1,5 +1,6 @@
 //! A probe with its place in the journal, while it runs, and its known state.
 
+use crate::runner::keys::ProbeKeys;
 use idd_base::{Ending, Observation, Outcome, Reason};
 use idd_hunt::{Phase, Probe};
 use idd_world::cache::Key;
@@ -11,7 +12,7 @@ use std::time::{Duration, Instant};
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct QueuedJob {
     pub(super) probe: Probe,
-    pub(super) key: Key,
+    pub(super) keys: ProbeKeys,
     /// The number of this run of the probe, if several are needed.
     pub(super) nth: u32,
 }

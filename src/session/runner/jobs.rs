@@ -86,7 +86,7 @@ impl Runner<'_> {
         let sequence = self.next_sequence;
         self.next_sequence += 1;
         let worktree = self.executor.directory(place).map(Path::to_owned).unwrap_or_default();
-        let key = queued_job.key.to_string();
+        let key = self.key_of(queued_job.keys).to_string();
         let about = Some(about(&queued_job.probe));
         self.lock().append(&Record::Intent { sequence, key, worktree, clean: is_clean, about })?;
         let refusal_key = self.refusal_key(&queued_job.probe);

@@ -2,19 +2,56 @@
 
 use crate::precheck::java::CandidateCheck;
 use crate::runner::Runner;
+use crate::runner::job::QueuedJob;
 use idd_base::CommitId;
 use idd_hunt::Probe;
 use idd_world::cache::{Key, KeyParts};
 use idd_world::repo::private;
 
+/// The keys of the results of a probe.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct ProbeKeys {
+    /// Until a command has executed git: the results are those of the tree.
+    alone: Key,
+    /// From then on: git names the commit to the commands.
+    with_commit: Key,
+}
+
+impl ProbeKeys {
+    /// Both: a result under either is one of the probe.
+    pub(super) fn both(self) -> [Key; 2] {
+        [self.with_commit, self.alone]
+    }
+}
+
 impl Runner<'_> {
-    /// The key of the results of a probe. An artifact is that of a commit, whatever the tree is.
+    /// The keys of the results of a probe. An artifact is that of a commit, whatever the tree is.
+    pub(super) fn keys(&self, probe: &Probe) -> ProbeKeys {
+        let key = |exposed_commit, plan| KeyParts { tree: probe.tree, exposed_commit, plan }.digest();
+        if let Some(plan) = self.fetch_digest.filter(|_| probe.is_fetched) {
+            let key = key(Some(probe.revision), plan);
+            return ProbeKeys { alone: key, with_commit: key };
+        }
+        let [alone, with_commit] =
+            [false, true].map(|has_git| key(self.named_commit(probe, has_git), self.plan_digest));
+        ProbeKeys { alone, with_commit }
+    }
+
+    /// The key of a result of a probe that has just ended.
+    ///
+    /// - `keys`: those of the probe, from when it was queued.
+    pub(super) fn key_of(&self, keys: ProbeKeys) -> Key {
+        if self.all_observations().has_git() { keys.with_commit } else { keys.alone }
+    }
+
+    /// The key of a result of a probe that would end now.
     pub fn key(&self, probe: &Probe) -> Key {
-        let (exposed_commit, plan) = match self.fetch_digest.filter(|_| probe.is_fetched) {
-            Some(plan) => (Some(probe.revision), plan),
-            None => (self.exposed(probe), self.plan_digest),
-        };
-        KeyParts { tree: probe.tree, exposed_commit, plan }.digest()
+        self.key_of(self.keys(probe))
+    }
+
+    /// The run of a probe with this number.
+    pub(super) fn queued(&self, probe: Probe, nth: u32) -> QueuedJob {
+        QueuedJob { probe, keys: self.keys(&probe), nth }
     }
 
     /// The key of a rejection of the probe's tree by the precheck; `None` if the probe has no precheck.
@@ -37,12 +74,16 @@ impl Runner<'_> {
 
     /// The commit, if a result can depend on it: the test can read it, or some command has executed git.
     pub(super) fn exposed(&self, probe: &Probe) -> Option<CommitId> {
-        // That of the bad revision is made before it is known, and answers for no other revision.
-        let asks_git = || self.head_of(probe) != self.plan.bad && self.all_observations().has_git();
+        let has_git = self.all_observations().has_git();
+        self.named_commit(probe, has_git)
+    }
+
+    fn named_commit(&self, probe: &Probe, has_git: bool) -> Option<CommitId> {
         if self.plan.order.test.expose_commit {
             return Some(probe.revision);
         }
-        asks_git().then(|| self.head_of(probe))
+        // The result of the bad revision is made before it is known whether git is executed, and answers for no other revision.
+        Some(self.head_of(probe)).filter(|head| has_git && *head != self.plan.bad)
     }
 
     /// The revision that is HEAD, or the parent of HEAD, when this tree is tested: for one tree always the same, because the

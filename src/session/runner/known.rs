@@ -1,6 +1,6 @@
 //! The known state of a probe: the outcome of all its runs, or the next missing run.
 
-use crate::runner::job::{ProbeFacts, ProbeState, QueuedJob};
+use crate::runner::job::{ProbeFacts, ProbeState};
 use crate::runner::{Runner, RunnerError};
 use idd_base::{Observation, Outcome, Reason, Stage};
 use idd_hunt::{Artifacts, Phase, Probe, Weighing};
@@ -10,7 +10,6 @@ use std::time::Duration;
 impl Runner<'_> {
     /// The known outcome of `probe`, or the next missing run.
     pub(super) fn state(&mut self, probe: &Probe) -> Result<ProbeState, RunnerError> {
-        let key = self.key(probe);
         let mut seen = ProbeFacts::default();
         let mut weighing = self.noise.map(Weighing::new);
         let first = first_run(probe);
@@ -21,7 +20,7 @@ impl Runner<'_> {
             return Ok(ProbeState::Known(seen));
         }
         for nth in first.. {
-            let mut queued_job = QueuedJob { probe: *probe, key, nth };
+            let mut queued_job = self.queued(*probe, nth);
             let Some(mut known) = self.known(&queued_job)? else { return Ok(ProbeState::Missing(queued_job)) };
             if self.is_to_be_run_again(&queued_job, &known.0)? {
                 queued_job = queued_job.again();
@@ -68,10 +67,9 @@ impl Runner<'_> {
         if !matches!(self.state(probe)?, ProbeState::Known(_)) {
             return Ok(None);
         }
-        let key = self.key(probe);
         let mut last = None;
         for nth in first_run(probe).. {
-            let queued_job = QueuedJob { probe: *probe, key, nth };
+            let queued_job = self.queued(*probe, nth);
             let Some((observation, _)) = self.known(&queued_job)? else { break };
             let again = self.own_observation(&queued_job.again())?;
             last = Some(again.unwrap_or(observation));

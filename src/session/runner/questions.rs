@@ -1,7 +1,6 @@
 //! Questions about a tree besides the test: the exact failure, new warnings, the suite.
 
 use crate::criteria::FIRST_LIMIT;
-use crate::runner::job::QueuedJob;
 use crate::runner::known::FIRST_OF_PROOF;
 use crate::runner::time_limit::measured_limits;
 use crate::runner::{Runner, RunnerError};
@@ -70,11 +69,11 @@ impl Runner<'_> {
     /// Runs of a tree with the known outcome, at least [`N_OF_END`] unless interrupted.
     fn runs_of(&mut self, tree: TreeId, revision: CommitId, wanted: Outcome) -> Result<Vec<Observation>, RunnerError> {
         let probe = Probe::of(tree, revision, Phase::Verify);
-        let key = self.key(&probe);
-        let of_tree = self.own.iter().filter(|((known, _, _), _)| *known == key);
+        let keys = self.keys(&probe).both();
+        let of_tree = self.own.iter().filter(|((known, _, _), _)| keys.contains(known));
         let mut runs: Vec<Observation> = of_tree.map(|(_, observation)| observation.clone()).collect();
         if !self.plan.order.effort.no_cache {
-            for clean in [true, false] {
+            for (key, clean) in keys.into_iter().flat_map(|key| [(key, true), (key, false)]) {
                 let known = self.all_observations().lookup(&key, Want { clean, limits: self.time_limits });
                 runs.extend(known.filter(|known| !runs.contains(known)));
             }
@@ -82,7 +81,8 @@ impl Runner<'_> {
         // The clean run of a claim and that of the search are two runs; a hunt that was resumed has them in its journal. A
         // missing run has a number of its own.
         if let Some(replay) = &self.replay {
-            for nth in (0..=N_OF_END).chain(FIRST_OF_PROOF..FIRST_OF_PROOF + N_OF_END) {
+            let numbers = (0..=N_OF_END).chain(FIRST_OF_PROOF..FIRST_OF_PROOF + N_OF_END);
+            for (nth, key) in numbers.flat_map(|nth| keys.map(|key| (nth, key))) {
                 let run = replay.observation(&key.to_string(), nth)?;
                 runs.extend(run.filter(|run| !runs.contains(run)));
             }
@@ -223,8 +223,8 @@ impl Runner<'_> {
             }
             return Ok(Some(Outcome::Unresolved(Reason::Suite)));
         }
-        let key = self.key(probe);
-        let of_tree = self.own.iter().filter(|((known, _, _), _)| *known == key);
+        let keys = self.keys(probe).both();
+        let of_tree = self.own.iter().filter(|((known, _, _), _)| keys.contains(known));
         let test = of_tree.map(|(_, observation)| observation.duration).min().unwrap_or_default();
         if suite.duration <= (SLOW_SUITE * test).max(QUICK_SUITE) {
             return Ok(Some(Outcome::Pass));
@@ -239,7 +239,7 @@ impl Runner<'_> {
 
     /// Reports the failure line of revisions before `first`; `probe` is the probe of the newest of them.
     pub(super) fn tell_border(&mut self, probe: &Probe, first: CommitId) -> Result<(), RunnerError> {
-        let queued_job = QueuedJob { probe: *probe, key: self.key(probe), nth: 0 };
+        let queued_job = self.queued(*probe, 0);
         let Some((observation, _)) = self.known(&queued_job)? else { return Ok(()) };
         let outcome = self.judged(probe, &observation);
         let said = match (&self.criteria.named(), printed_trouble(&observation)) {
@@ -270,7 +270,7 @@ impl Runner<'_> {
         // A tree that cannot be read has no result, either.
         let Ok(tree) = store.view(revision.tree) else { return Ok(None) };
         let probe = Probe::of(tree, revision.id, Phase::Search);
-        let queued_job = QueuedJob { probe, key: self.key(&probe), nth: 0 };
+        let queued_job = self.queued(probe, 0);
         let known = self.known(&queued_job)?;
         Ok(known.map(|(observation, _)| Untrusted::from(value(&observation.output))))
     }
@@ -280,7 +280,7 @@ impl Runner<'_> {
         if probe.phase != Phase::Search || !matches!(outcome, Outcome::Unresolved(_)) {
             return Ok(());
         }
-        let queued_job = QueuedJob { probe: *probe, key: self.key(probe), nth: 0 };
+        let queued_job = self.queued(*probe, 0);
         let absent = self.criteria.named().filter(|_| outcome == Outcome::Unresolved(Reason::TestAbsent));
         // The output tells of other tests.
         let line = match absent.map(|test| format!("{} has no result", test.name)) {
@@ -308,7 +308,7 @@ impl Runner<'_> {
         if probe.phase != Phase::Search || !is_told {
             return Ok(());
         }
-        let queued_job = QueuedJob { probe: *probe, key: self.key(probe), nth: 0 };
+        let queued_job = self.queued(*probe, 0);
         let Some((observation, _)) = self.known(&queued_job)? else { return Ok(()) };
         if outcome == Outcome::Pass {
             let other = self.criteria.named().and_then(|test| failing_others(&observation, test).into_iter().next());

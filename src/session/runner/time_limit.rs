@@ -97,7 +97,7 @@ impl Runner<'_> {
 
     /// The time that an earlier result must have had: one that would be repeated is no answer.
     pub(super) fn answering_limits(&self, probe: &Probe) -> TimeLimits {
-        let queued_job = QueuedJob { probe: *probe, key: self.key(probe), nth: 0 };
+        let queued_job = self.queued(*probe, 0);
         self.limits_of(&if is_of_reduction(probe) { queued_job } else { queued_job.again() })
     }
 
@@ -222,9 +222,7 @@ mod tests {
 
     #[test]
     fn the_limit_of_a_candidate_comes_from_the_runs_before_unless_the_user_or_a_hang_sets_it() {
-        let limit = |runner: &Runner<'_>, asked: Probe| {
-            runner.limits_of(&QueuedJob { probe: asked, key: runner.key(&asked), nth: 0 }).test
-        };
+        let limit = |runner: &Runner<'_>, asked: Probe| runner.limits_of(&runner.queued(asked, 0)).test;
         with_runner(order(), &[], |runner, world| {
             let (revision, candidate) = (probe(world, 0, Phase::Search), probe(world, 0, Phase::Reduce));
             runner.elsewhere = Some(world.commits[1]);
@@ -258,7 +256,7 @@ mod tests {
         let said = with_runner(order(), &[], |runner, world| {
             let queued = |runner: &Runner<'_>, asked: AskedProbe| {
                 let probe = Probe { is_claim: asked.is_claim, ..probe(world, 0, asked.phase) };
-                QueuedJob { probe, key: runner.key(&probe), nth: 0 }
+                runner.queued(probe, 0)
             };
             let limit = |runner: &Runner<'_>, asked| runner.limits_of(&queued(runner, asked)).test;
             runner.time_limits = measured_limits(seconds(1));
@@ -288,7 +286,7 @@ mod tests {
             runner.elsewhere = Some(world.commits[1]);
             let asked = Probe { is_claim: asked.is_claim, ..probe(world, 0, asked.phase) };
             assert_eq!(words(runner.answer(&[asked]).unwrap()), expected);
-            let again = QueuedJob { probe: asked, key: runner.key(&asked), nth: AGAIN };
+            let again = runner.queued(asked, AGAIN);
             limits = [runner.time_limits.test, runner.limits_of(&again).test].map(|limit| limit.as_secs());
         });
         limits
@@ -302,9 +300,8 @@ mod tests {
                 runner.compares_lines = false;
                 runner.time_limits = measured_limits(seconds(1));
                 let asked = [0, 1].map(|index| probe(world, index, Phase::Search));
-                let limit = |runner: &Runner<'_>, probe: &Probe| {
-                    runner.limits_of(&QueuedJob { probe: *probe, key: runner.key(probe), nth: 0 }).test.as_secs()
-                };
+                let limit =
+                    |runner: &Runner<'_>, probe: &Probe| runner.limits_of(&runner.queued(*probe, 0)).test.as_secs();
                 limits.push(limit(runner, &asked[0]));
                 for (probe, expected) in asked.iter().zip(expected) {
                     assert_eq!(words(runner.answer(&[*probe]).unwrap()), *expected);
