@@ -1,12 +1,27 @@
 //! A probe with its place in the journal, while it runs, and its known state.
 
-use crate::runner::keys::ProbeKeys;
 use idd_base::{Ending, Observation, Outcome, Reason};
 use idd_hunt::{Phase, Probe};
 use idd_world::cache::Key;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
+
+/// The keys of the results of a probe.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct ProbeKeys {
+    /// Until a command has executed git: the results are those of the tree.
+    pub(super) alone: Key,
+    /// From then on: git names the commit to the commands.
+    pub(super) with_commit: Key,
+}
+
+impl ProbeKeys {
+    /// Both: a result under either is one of the probe.
+    pub(super) fn both(self) -> [Key; 2] {
+        [self.with_commit, self.alone]
+    }
+}
 
 /// A probe with its place in the journal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

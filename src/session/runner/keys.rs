@@ -2,27 +2,11 @@
 
 use crate::precheck::java::CandidateCheck;
 use crate::runner::Runner;
-use crate::runner::job::QueuedJob;
+use crate::runner::job::{ProbeKeys, QueuedJob};
 use idd_base::CommitId;
 use idd_hunt::Probe;
 use idd_world::cache::{Key, KeyParts};
 use idd_world::repo::private;
-
-/// The keys of the results of a probe.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct ProbeKeys {
-    /// Until a command has executed git: the results are those of the tree.
-    alone: Key,
-    /// From then on: git names the commit to the commands.
-    with_commit: Key,
-}
-
-impl ProbeKeys {
-    /// Both: a result under either is one of the probe.
-    pub(super) fn both(self) -> [Key; 2] {
-        [self.with_commit, self.alone]
-    }
-}
 
 impl Runner<'_> {
     /// The keys of the results of a probe. An artifact is that of a commit, whatever the tree is.

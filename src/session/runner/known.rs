@@ -1,13 +1,69 @@
 //! The known state of a probe: the outcome of all its runs, or the next missing run.
 
-use crate::runner::job::{ProbeFacts, ProbeState};
+use crate::runner::job::{ProbeFacts, ProbeState, QueuedJob};
 use crate::runner::{Runner, RunnerError};
 use idd_base::{Observation, Outcome, Reason, Stage};
 use idd_hunt::{Artifacts, Phase, Probe, Weighing};
-use idd_world::cache::Key;
+use idd_world::cache::{Key, Want};
 use std::time::Duration;
 
 impl Runner<'_> {
+    /// An observation of this hunt.
+    pub(super) fn own_observation(&self, queued_job: &QueuedJob) -> Result<Option<Observation>, RunnerError> {
+        for key in queued_job.keys.both() {
+            if let Some(observation) = self.own_at(key, queued_job)? {
+                return Ok(Some(observation));
+            }
+        }
+        Ok(None)
+    }
+
+    /// An observation of this hunt with this key.
+    fn own_at(&self, key: Key, queued_job: &QueuedJob) -> Result<Option<Observation>, RunnerError> {
+        let is_clean = self.wants_clean(&queued_job.probe);
+        for clean in [true, false] {
+            if (clean || !is_clean)
+                && let Some(observation) = self.own.get(&(key, queued_job.nth, clean))
+            {
+                return Ok(Some(observation.clone()));
+            }
+        }
+        let Some(replay) = &self.replay else { return Ok(None) };
+        let observation = replay.observation(&key.to_string(), queued_job.nth)?;
+        Ok(observation.filter(|observation| observation.is_clean || !is_clean))
+    }
+
+    /// A known observation, which can be a rejection by the precheck; and whether it is only of an equal product.
+    pub(super) fn known(&mut self, queued_job: &QueuedJob) -> Result<Option<(Observation, bool)>, RunnerError> {
+        let same_product = self.same_product_key(&queued_job.probe);
+        let refusal_key = self.refusal_key(&queued_job.probe);
+        let [with_commit, alone] = queued_job.keys.both().map(Some);
+        for key in [with_commit, alone, same_product, refusal_key].into_iter().flatten() {
+            if let Some(known) = self.known_at(key, queued_job)? {
+                if Some(key) == refusal_key {
+                    let refused = self.checking.iter_mut().map(|checking| &mut checking.refused);
+                    refused.for_each(|refused| refused.extend([queued_job.probe.tree]));
+                }
+                return Ok(Some((known, Some(key) == same_product)));
+            }
+        }
+        Ok(None)
+    }
+
+    fn known_at(&mut self, key: Key, queued_job: &QueuedJob) -> Result<Option<Observation>, RunnerError> {
+        if let Some(observation) = self.own_at(key, queued_job)? {
+            return Ok(Some(observation));
+        }
+        if self.plan.order.effort.no_cache || queued_job.nth > 0 {
+            return Ok(None);
+        }
+        let want =
+            Want { clean: self.wants_clean(&queued_job.probe), limits: self.answering_limits(&queued_job.probe) };
+        let known = self.all_observations().lookup(&key, want);
+        self.tell_of_changed_tools();
+        Ok(known)
+    }
+
     /// The known outcome of `probe`, or the next missing run.
     pub(super) fn state(&mut self, probe: &Probe) -> Result<ProbeState, RunnerError> {
         let mut seen = ProbeFacts::default();
