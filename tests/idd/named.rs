@@ -111,6 +111,43 @@ fn what_each_function_of_the_library_reads_is_known() {
     check(13, &["1: uses line =", "calls puts(\"last\") = 5"]);
 }
 
+/// What no conversion has reached, what a function of the program does that has a name of the library, and what does not fit.
+const OTHERS: &str = r#"#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <unistd.h>
+static long getdelim_(const char *s) { return s[0]; }
+#define getdelim getdelim_
+static char *readv(const char *s) { return (char *)s + 1; }
+int main(void) {
+    int x = 0, n = 0, *wild = (int *)0x1234, ends[2];
+    char *page = (char *)mmap(NULL, 8192, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    mprotect(page + 4096, 4096, PROT_NONE);
+    int scanned = sscanf("5 zz", "%d%n %d", &x, &n, wild);
+    socketpair(AF_UNIX, SOCK_DGRAM, 0, ends);
+    write(ends[1], "0123456789", 10);
+    long got = recv(ends[0], page + 4093, 3, MSG_TRUNC);
+    long none = recv(ends[0], NULL, 0, MSG_DONTWAIT);
+    printf("%d %d %d %ld %ld %.3s %s\n", scanned, x, n, got, none, page + 4093, readv("abc"));
+    return getdelim("a") == 97 && got == 10 && scanned == 1;
+}
+"#;
+
+#[test]
+fn only_what_a_call_has_read_is_read_back() {
+    let place = recorded_as(["", OTHERS], &["./a"]);
+    let scans = "calls __isoc99_sscanf(\"5 zz\", \"%d%n %d\",";
+    check(place.path(), 13, &["1: uses wild =", "gives x = 5", "gives n = 1", "gives scanned = 1", scans]);
+    let mut command = program(place.path());
+    command.args(["record", "--build", "cc -g -o a a.c", "--", "./a | grep -qx '1 5 1 10 -1 012 bc'"]);
+    let said = String::from_utf8(command.output().unwrap().stdout).unwrap();
+    assert!(
+        said.contains("the test ended with exit code 0\nsources instrumented: 1, compiled as they are: 0\n"),
+        "{said}"
+    );
+}
+
 const PAIRS: &str = r#"#include <stdio.h>
 struct pair { long one; long two; long three; };
 static struct pair turn(struct pair it, int by) {

@@ -4,6 +4,8 @@ use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
 use crate::detail::MAX_CONTENT;
+use crate::native::model::{Effect, Model};
+use crate::native::scanned::{self, ScannedConversion};
 use crate::native::visit::before_step;
 use crate::native::{
     CallArgument, Crash, FunctionShape, NativeCall, NativeFrame, NativeMachine, NativePlayer, PrintClass, RecordAction,
@@ -19,6 +21,9 @@ const MAX_ACCESSES: usize = 200;
 
 /// Bytes that are shown of a text that a function of the library reads.
 pub const MAX_TEXT: u64 = 80;
+
+/// Formats that are looked through are no longer.
+const MAX_FORMAT: u64 = 4096;
 
 /// The maximum number of makers of a step that are shown.
 const MAX_MAKERS: usize = 64;
@@ -292,6 +297,26 @@ impl Watch for NativeFocus<'_> {
     }
 }
 
+/// The arguments through which a function writes something other than text.
+fn written_as_others(view: View<'_>, model: &Model, arguments: &[Option<u64>]) -> Vec<usize> {
+    let mut others = Vec::new();
+    for effect in model.effects {
+        match *effect {
+            Effect::ReadsLine(pointer, size) => others.extend([pointer, size]),
+            Effect::Scans(format) => {
+                let text =
+                    arguments.get(format).copied().flatten().and_then(|at| view.machine.memory.string(at, MAX_FORMAT));
+                let conversions = scanned::conversions(&text.unwrap_or_default());
+                let is_other =
+                    |(_, conversion): &(usize, ScannedConversion)| !matches!(conversion, ScannedConversion::Text(_));
+                others.extend((format + 1..).zip(conversions).filter(is_other).map(|(index, _)| index));
+            }
+            _ => {}
+        }
+    }
+    others
+}
+
 /// A call of a function that is not instrumented, as the facts about its step show it.
 pub fn outside(view: View<'_>, call: &NativeCall, arguments: &[Option<u64>], result: Option<u64>) -> Outside {
     let show = |number: u64, size: u32, class: PrintClass| match class {
@@ -299,9 +324,11 @@ pub fn outside(view: View<'_>, call: &NativeCall, arguments: &[Option<u64>], res
         PrintClass::Integer => view.raw(&number.to_le_bytes()[..size.clamp(1, 8) as usize]),
         PrintClass::Other => "?".to_owned(),
     };
-    let text = |(number, argument): (&Option<u64>, &CallArgument)| {
+    let others = call.model.map(|model| written_as_others(view, model, arguments)).unwrap_or_default();
+    let text = |(index, (number, argument)): (usize, (&Option<u64>, &CallArgument))| {
         let Some(number) = number else { return "?".to_owned() };
-        let is_pointer = argument.size == 8 && argument.class == PrintClass::Integer && *number > 4096;
+        let is_number = argument.size == 8 && argument.class == PrintClass::Integer;
+        let is_pointer = is_number && *number > 4096 && !others.contains(&index);
         let string = is_pointer.then(|| view.machine.memory.string(*number, 80)).flatten();
         match string.filter(|bytes| !bytes.is_empty() && value::is_text(bytes)) {
             Some(string) => value::quoted(&string, '"'),
@@ -311,7 +338,7 @@ pub fn outside(view: View<'_>, call: &NativeCall, arguments: &[Option<u64>], res
     let model = call.model;
     Outside {
         name: call.name.clone(),
-        arguments: arguments.iter().zip(&call.arguments).map(text).collect(),
+        arguments: arguments.iter().zip(&call.arguments).enumerate().map(text).collect(),
         numbers: arguments.to_vec(),
         result: result.map(|result| {
             let class = call.result.unwrap_or(PrintClass::Integer);

@@ -65,11 +65,16 @@ impl NativeMachine {
             self.effect(*effect, called, watch);
         }
         // What was there before, such as the environment.
-        self.see(called);
+        if model.input == Some(Input::Environment) {
+            self.see(called);
+        }
     }
 
     /// A call writes bytes: those that were read back, and others that are not known.
     fn write_back<W: Watch + ?Sized>(&mut self, at: u64, length: u64, called: &CallEffect<'_>, watch: &mut W) {
+        if length == 0 {
+            return;
+        }
         self.memory.define(at, length, called.step);
         self.see(called);
         watch.writes(self, called.step, at, length);
@@ -363,11 +368,13 @@ impl NativeMachine {
             Effect::Scans(format) => {
                 let Some(text) = self.memory.string(called.argument(format), MAX_STRING) else { return };
                 let pointers = called.arguments.get(format + 1..).unwrap_or_default().iter();
-                let n_written = usize::try_from(called.count()).unwrap_or(0);
-                let written = pointers.zip(scanned::conversions(&text)).take(n_written);
-                for (at, conversion) in written.filter(|(at, _)| **at != 0) {
+                for (at, conversion) in
+                    pointers.zip(scanned::assigned(&text, called.count())).filter(|(at, _)| **at != 0)
+                {
                     let length = match conversion {
-                        ScannedConversion::Bytes(length) | ScannedConversion::Text(Some(length)) => length,
+                        ScannedConversion::Bytes(length)
+                        | ScannedConversion::Position(length)
+                        | ScannedConversion::Text(Some(length)) => length,
                         ScannedConversion::Text(None) => self.room(*at),
                     };
                     self.write_back(*at, length, called, watch);
@@ -473,6 +480,7 @@ impl NativeMachine {
                 self.await_pointer(Awaited { place, length, step, content: BlockContent::Written });
                 if let Some((_, pointer)) = called.read_back.iter().find(|(address, _)| *address == place) {
                     self.found(place, number(pointer, 0, 8).unwrap_or(0));
+                    self.see(called);
                 }
             }
         }

@@ -12,20 +12,23 @@ use crate::native::globals::unescaped;
 use crate::native::model::{self, Effect, Input, Length, Model};
 use crate::native::scanned::{self, ScannedConversion};
 
-/// Reads back a range (the address, the number of its elements, the bytes of one; at most 4,096 bytes in all), a text, and what `getline` points to. The address
+/// Each reads back at most 4,096 bytes: a range (the address, the number of its elements and the most that there can be, the bytes of one); a text; what a conversion of
+/// `scanf` wrote, if the result says that it did (the address, the result, the number of the conversion, its bytes or 0 for a text); the line that `getline` read. The address
 /// of each load is computed, so that the record has it.
 const FUNCTIONS: &str = "
 declare i64 @__idd_readback_length(ptr)
 
-define internal void @__idd_readback_bytes(ptr %begin, i64 %count, i64 %size) {
+define internal void @__idd_readback_bytes(ptr %begin, i64 %count, i64 %most, i64 %size) {
 entry:
-  %product = mul i64 %count, %size
-  %is_failed = icmp slt i64 %product, 0
+  %is_failed = icmp slt i64 %count, 0
   %is_null = icmp eq ptr %begin, null
   %is_none = or i1 %is_failed, %is_null
-  %least = select i1 %is_none, i64 0, i64 %product
-  %is_long = icmp sgt i64 %least, 4096
-  %n = select i1 %is_long, i64 4096, i64 %least
+  %is_over = icmp ugt i64 %count, %most
+  %taken = select i1 %is_over, i64 %most, i64 %count
+  %product = mul i64 %taken, %size
+  %is_long = icmp ugt i64 %product, 4096
+  %cut = select i1 %is_long, i64 4096, i64 %product
+  %n = select i1 %is_none, i64 0, i64 %cut
   br label %words
 words:
   %at = phi i64 [ 0, %entry ], [ %behind, %word ]
@@ -51,14 +54,37 @@ end:
 
 define internal void @__idd_readback_text(ptr %begin) {
   %length = call i64 @__idd_readback_length(ptr %begin)
-  call void @__idd_readback_bytes(ptr %begin, i64 %length, i64 1)
+  call void @__idd_readback_bytes(ptr %begin, i64 %length, i64 %length, i64 1)
   ret void
 }
 
-define internal void @__idd_readback_line(ptr %place) {
+define internal void @__idd_readback_scanned(ptr %begin, i32 %result, i32 %nth, i64 %size) {
+entry:
+  %is_assigned = icmp sge i32 %result, %nth
+  br i1 %is_assigned, label %assigned, label %end
+assigned:
+  %is_text = icmp eq i64 %size, 0
+  br i1 %is_text, label %text, label %bytes
+text:
+  call void @__idd_readback_text(ptr %begin)
+  br label %end
+bytes:
+  call void @__idd_readback_bytes(ptr %begin, i64 1, i64 1, i64 %size)
+  br label %end
+end:
+  ret void
+}
+
+define internal void @__idd_readback_line(ptr %place, i64 %result) {
+entry:
+  %is_read = icmp sgt i64 %result, 0
+  br i1 %is_read, label %read, label %end
+read:
   %pointer = getelementptr i8, ptr %place, i64 0
   %begin = load ptr, ptr %pointer, align 8
   call void @__idd_readback_text(ptr %begin)
+  br label %end
+end:
   ret void
 }
 ";
@@ -71,14 +97,16 @@ pub fn with_readback(text: String) -> Result<String, Unsupported> {
     }
     let module = Module::read(&text)?;
     let mut calls: Vec<(usize, String)> = Vec::new();
-    for header in module.functions.iter().filter(|header| reads(&text[header.text.clone()])) {
+    // A function that passes its own arguments on is left as it is.
+    let is_rewritten = |body: &str| reads(body) && !body.contains("musttail call ");
+    for header in module.functions.iter().filter(|header| is_rewritten(&text[header.text.clone()])) {
         let function = read(&text, header)?;
         for instruction in function.blocks.iter().flat_map(|block| &block.instructions) {
             let call = &text[instruction.text.clone()];
             let end = instruction.text.end;
-            // Nothing can stand behind a call that goes on elsewhere if it throws.
-            if let Some(model) = instruction.called().and_then(model::find).filter(|_| !call.contains(" unwind label "))
-            {
+            // Nothing can stand behind a call that goes on elsewhere if it throws. A function that is defined here is none of the library.
+            let of_library = |name: &&str| !call.contains(" unwind label ") && module.declared.contains(*name);
+            if let Some(model) = instruction.called().filter(of_library).and_then(model::find) {
                 calls.extend(readbacks(&text, &function, instruction, model).into_iter().map(|call| (end, call)));
             }
         }
@@ -105,35 +133,42 @@ fn is_named(text: &str, model: &Model) -> bool {
     model.names.iter().any(|name| text.contains(&format!("@{name}(")))
 }
 
-/// The calls that read back what a call has read: each without the beginning of its name.
+/// The calls that read back what a call has read: each without the beginning of its name. None if the function has not the types of the library's.
 fn readbacks(text: &str, function: &Function, call: &Instruction, model: &Model) -> Vec<String> {
-    // A function that no header declares can have any type.
     let argument = |index: usize, ty: Type| {
         let operand = call.operands.get(index).filter(|operand| operand.ty == ty)?;
         match &operand.value {
             OperandValue::Local(id) => Some(function.written(*id)),
-            OperandValue::Int(number) => Some(number.to_string()),
+            OperandValue::Int(number) if ty != Type::Ptr => Some(number.to_string()),
             OperandValue::Global(name) => Some(format!("@{name}")),
-            OperandValue::Constant(_) => None,
+            _ => None,
         }
     };
     let result = |ty: Type| call.result.filter(|_| call.ty == ty).map(|id| function.written(id));
-    let bytes = |to: usize, count: &str, size: &str| {
-        Some(format!("bytes(ptr {}, i64 {count}, i64 {size})", argument(to, Type::Ptr)?))
+    let count = || result(Type::Int(64));
+    let bytes = |to: usize, most: usize, size: &str| {
+        let (to, most) = (argument(to, Type::Ptr)?, argument(most, Type::Int(64))?);
+        Some(format!("bytes(ptr {to}, i64 {}, i64 {most}, i64 {size})", count()?))
     };
     let text_at = |at: String| Some(format!("text(ptr {at})"));
     let one = |effect: &Effect| match *effect {
-        Effect::Writes(to, Length::Result) => bytes(to, &result(Type::Int(64))?, "1"),
-        Effect::Writes(to, Length::ResultTimes(size)) => {
-            bytes(to, &result(Type::Int(64))?, &argument(size, Type::Int(64))?)
-        }
+        Effect::Writes(to, Length::Result) => bytes(to, to + 1, "1"),
+        Effect::Writes(to, Length::ResultTimes(size)) => bytes(to, size + 1, &argument(size, Type::Int(64))?),
         Effect::WritesResult(_) => text_at(result(Type::Ptr).or_else(|| argument(0, Type::Ptr))?),
-        Effect::ReadsLine(pointer, _) => Some(format!("line(ptr {})", argument(pointer, Type::Ptr)?)),
+        Effect::ReadsLine(pointer, size) => {
+            let (pointer, _) = (argument(pointer, Type::Ptr)?, argument(size, Type::Ptr)?);
+            Some(format!("line(ptr {pointer}, i64 {})", count()?))
+        }
         _ => None,
     };
-    let scanned = |at: usize, conversion: ScannedConversion| match conversion {
-        ScannedConversion::Bytes(length) => bytes(at, "1", &length.to_string()),
-        ScannedConversion::Text(_) => text_at(argument(at, Type::Ptr)?),
+    let scanned = |at: usize, nth: usize, conversion: ScannedConversion| {
+        let size = match conversion {
+            ScannedConversion::Bytes(size) => size,
+            ScannedConversion::Text(_) => 0,
+            ScannedConversion::Position(_) => return None,
+        };
+        let (at, result) = (argument(at, Type::Ptr)?, result(Type::Int(32))?);
+        Some(format!("scanned(ptr {at}, i32 {result}, i32 {nth}, i64 {size})"))
     };
     let mut calls = Vec::new();
     if model.input == Some(Input::Environment) {
@@ -143,8 +178,11 @@ fn readbacks(text: &str, function: &Function, call: &Instruction, model: &Model)
         match effect {
             Effect::Scans(format) => {
                 let text = call.operands.get(*format).and_then(|format| constant(text, &format.value));
-                let conversions = scanned::conversions(&text.unwrap_or_default());
-                calls.extend((format + 1..).zip(conversions).filter_map(|(at, conversion)| scanned(at, conversion)));
+                let mut n_counted = 0;
+                for (at, conversion) in (format + 1..).zip(scanned::conversions(&text.unwrap_or_default())) {
+                    n_counted += usize::from(!matches!(conversion, ScannedConversion::Position(_)));
+                    calls.extend(scanned(at, n_counted, conversion));
+                }
             }
             effect => calls.extend(one(effect)),
         }
@@ -169,36 +207,47 @@ mod tests {
     #[test]
     fn what_a_call_has_read_is_read_back_behind_it() {
         let text = "source_filename = \"a.c\"
-@.str = private unnamed_addr constant [9 x i8] c\"%d %9s%c\\00\", align 1
+@.str = private unnamed_addr constant [11 x i8] c\"%d %9s%n%c\\00\", align 1
 declare i64 @read(i32, ptr, i64)
 declare i32 @__isoc99_scanf(ptr, ...)
 declare ptr @fgets(ptr, i32, ptr)
 declare i32 @getchar()
 declare i32 @gets(ptr)
+declare i64 @getline(ptr, i32)
 
 define void @f(ptr %a, ptr %b) {
 entry:
   %0 = call i64 @read(i32 0, ptr %a, i64 100)
   %1 = call ptr @fgets(ptr %a, i32 100, ptr %b)
-  %2 = call i32 (ptr, ...) @__isoc99_scanf(ptr @.str, ptr %a, ptr %b, ptr %a)
+  %2 = call i32 (ptr, ...) @__isoc99_scanf(ptr @.str, ptr %a, ptr %b, ptr %a, ptr %b)
   %3 = call i32 @getchar()
   %4 = call i32 @gets(ptr %b)
+  %5 = call i64 @read(i32 0, ptr null, i64 0)
+  %6 = call i64 @getline(ptr %a, i32 3)
   ret void
+}
+
+define i64 @g(i32 %a, ptr %b, i64 %c) {
+entry:
+  %0 = musttail call i64 @read(i32 %a, ptr %b, i64 %c)
+  ret i64 %0
 }
 ";
         let with = with_readback(text.to_owned()).expect("a module");
         let put_in: Vec<&str> =
             with.lines().filter_map(|line| line.strip_prefix("  call void @__idd_readback_")).collect();
         let expected = [
-            "bytes(ptr %a, i64 %0, i64 1)",
+            "bytes(ptr %a, i64 %0, i64 100, i64 1)",
             "text(ptr %1)",
-            "bytes(ptr %a, i64 1, i64 4)",
+            "scanned(ptr %a, i32 %2, i32 1, i64 4)",
+            "scanned(ptr %b, i32 %2, i32 2, i64 0)",
+            "scanned(ptr %b, i32 %2, i32 3, i64 1)",
             "text(ptr %b)",
-            "bytes(ptr %a, i64 1, i64 1)",
-            "text(ptr %b)",
+            // Those of the functions that are put in.
+            "bytes(ptr %begin, i64 %length, i64 %length, i64 1)",
         ];
-        assert_eq!(put_in[..6], expected, "{with}");
-        let names = ["read", "fgets", "__isoc99_scanf", "getchar", "gets"];
+        assert_eq!(put_in[..7], expected, "{with}");
+        let names = ["read", "fgets", "__isoc99_scanf", "getchar", "gets", "getline"];
         let other = names.iter().fold(text.to_owned(), |text, name| text.replace(&format!("@{name}("), "@other("));
         assert_eq!(with_readback(other.clone()), Ok(other));
     }

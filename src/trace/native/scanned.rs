@@ -3,6 +3,8 @@
 /// What a conversion writes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ScannedConversion {
+    /// The number of characters that were read so far (`%n`): so many bytes. It is not counted in what the call returns.
+    Position(u64),
     /// So many bytes.
     Bytes(u64),
     /// A text: at most so many bytes with its zero, if a width is given.
@@ -11,7 +13,7 @@ pub enum ScannedConversion {
 
 /// What each conversion writes, in the order of the pointers. Conversions that write nothing (`%*d`, `%%`) are left out.
 pub fn conversions(format: &[u8]) -> Vec<ScannedConversion> {
-    use ScannedConversion::{Bytes, Text};
+    use ScannedConversion::{Bytes, Position, Text};
     let mut conversions = Vec::new();
     let mut rest = format.iter().copied().peekable();
     while let Some(byte) = rest.next() {
@@ -42,6 +44,7 @@ pub fn conversions(format: &[u8]) -> Vec<ScannedConversion> {
         }
         let written = match conversion {
             b'%' => continue,
+            b'n' => Position(size),
             b's' | b'[' if !is_block => Text(width.map(|width| width.saturating_add(1))),
             b'c' if !is_block => Bytes(width.unwrap_or(1)),
             _ => Bytes(if is_block || conversion == b'p' { 8 } else { size }),
@@ -51,6 +54,18 @@ pub fn conversions(format: &[u8]) -> Vec<ScannedConversion> {
         }
     }
     conversions
+}
+
+/// The conversions of a format of which a call that has returned `n` wrote the result: the first `n`, and `%n` before the next one.
+pub fn assigned(format: &[u8], n: u64) -> Vec<ScannedConversion> {
+    let mut n_left = n;
+    let is_assigned = |conversion: &ScannedConversion| {
+        let is_counted = !matches!(conversion, ScannedConversion::Position(_));
+        let is_reached = !is_counted || n_left > 0;
+        n_left -= u64::from(is_counted && is_reached);
+        is_reached
+    };
+    conversions(format).into_iter().take_while(is_assigned).collect()
 }
 
 /// The number of bytes that a format reads from a text: up to the first one that does not match.
@@ -143,9 +158,9 @@ mod tests {
 
     #[test]
     fn each_conversion_writes_what_its_pointer_is_to() {
-        use ScannedConversion::{Bytes, Text};
+        use ScannedConversion::{Bytes, Position, Text};
         assert_eq!(conversions(b"%d %ld%hhu,%hx %lf %Lf %p"), [4, 8, 1, 2, 8, 16, 8].map(Bytes));
-        let expected = [Text(Some(16)), Text(None), Bytes(1), Bytes(3), Text(None), Bytes(8), Bytes(4)];
+        let expected = [Text(Some(16)), Text(None), Bytes(1), Bytes(3), Text(None), Bytes(8), Position(4)];
         assert_eq!(conversions(b"%15[a-z] %*s %s %c %3c %[^]x] %ms 100%% %n"), expected);
         assert!(conversions(b"%").is_empty());
     }

@@ -315,6 +315,7 @@ pub fn show_part(debug: Debug<'_>, part: &VariablePart, content: &dyn ValueConte
         VariablePart::Characters => match content.bytes(0, usize::try_from(size).unwrap_or(MAX_STRING).min(MAX_STRING))
         {
             Some(bytes) => quoted(bytes.strip_suffix(&[0]).unwrap_or(&bytes), '"'),
+            None if content.bytes(0, 1).is_some() => characters(content, 0, size),
             None => UNKNOWN.to_owned(),
         },
     }
