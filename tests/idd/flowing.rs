@@ -275,7 +275,7 @@ fn input_that_is_read_into_several_buffers_is_found() {
     // What was appended ends after two bytes.
     let at = step(&fixture, READS, "printf(\"%s\"");
     let detail = text(&fixture, &["trace", "step", &at.to_string()]);
-    assert!(detail.contains("joined = ?  from #10 #11\n"), "{detail}");
+    assert!(detail.contains("joined = \"ab\"?  from #10 #11\n"), "{detail}");
 }
 
 const SKIPS: &str = r#"#include <stdio.h>
