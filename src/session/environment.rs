@@ -2,8 +2,7 @@
 //!
 //! The first of the runs that reproduce the failure sees all of these files, and it is recorded which of them it uses before
 //! it makes or changes them. The second run sees only these, without what a compiler makes. If both show the same failure,
-//! every probe has these files. If they do not, compiled code is added: a build that finds its notes about an object file, and
-//! not that file, does not make it again.
+//! every probe has these files.
 //!
 //! If the first run uses none, or if that cannot be recorded, or if the second run differs, then a run without any of the
 //! files is compared to the first one. If both show the same, the test needs none of them. Otherwise the smallest set with
@@ -32,7 +31,7 @@ use idd_world::cache::Key;
 use idd_world::files;
 use idd_world::journal::Record;
 use idd_world::place::surroundings::{ShownPath, Surroundings};
-use idd_world::place::untracked::{CompiledCode, Tracking, Untracked, UserPath, has_objects, untracked, used};
+use idd_world::place::untracked::{Tracking, Untracked, UserPath, has_objects, untracked, used};
 use idd_world::process::executions::PathUse;
 use idd_world::repo::unchanged::FileTimes;
 use idd_world::repo::{TreeStore, graph, private};
@@ -68,8 +67,6 @@ pub(super) struct Environment {
     pub(super) edited: Vec<Arc<UserPath>>,
     /// What is tried if no edited test is enough: the files that the first run used, with such tests.
     with_edited: Option<Vec<Arc<UserPath>>>,
-    /// What is tried next if the files that the first run used are not enough: these with compiled code.
-    with_compiled: Option<Vec<Arc<UserPath>>>,
     /// Programs that a build makes; only the run with all files sees them.
     programs: Vec<Arc<UserPath>>,
     /// A probe that showed the same as the first run, and what that showed.
@@ -256,15 +253,13 @@ impl Hunt<'_> {
         let read: BTreeSet<_> = recorded.into_iter().filter(|(_, seen)| seen.is_read()).map(|(path, _)| path).collect();
         let is_read_and_removed = |needed: &Arc<UserPath>| self.environment.removed.contains(&needed.path);
         self.environment.reads_no_source = is_failing && self.reads_no_source(&all, &read)?;
-        if (!is_failing || self.used(&all, &read, CompiledCode::Left).iter().any(is_read_and_removed))
-            && self.unmount(&all)?
-        {
+        if (!is_failing || self.used(&all, &read).iter().any(is_read_and_removed)) && self.unmount(&all)? {
             return self.with_all_files(adjustments);
         }
         let used = match known {
             _ if !is_failing => Vec::new(),
             Some(known) => known,
-            None => match self.environment.with_compiled.take().or_else(|| self.environment.with_edited.take()) {
+            None => match self.environment.with_edited.take() {
                 Some(used) => used,
                 None => self.without_edited(&all, &read),
             },
@@ -288,7 +283,7 @@ impl Hunt<'_> {
         let said = format!("The test passes without your uncommitted changes in {names}, so they are not tested.");
         self.runner.talk.say(&Terminal.line(&Untrusted::from(said)));
         self.environment.edited.retain(|path| !left.contains(path));
-        (self.environment.with_edited, self.environment.with_compiled) = (None, None);
+        self.environment.with_edited = None;
         self.environment.listed = if kept.is_empty() { EnvironmentState::Closed } else { EnvironmentState::Open(kept) };
         true
     }
@@ -344,18 +339,15 @@ impl Hunt<'_> {
     }
 
     /// The files that the first run used.
-    fn used(&self, all: &[Arc<UserPath>], read: &BTreeSet<PathBuf>, compiled: CompiledCode) -> Vec<Arc<UserPath>> {
-        self.location.top.as_ref().map(|top| used(all, read, top, compiled)).unwrap_or_default()
+    fn used(&self, all: &[Arc<UserPath>], read: &BTreeSet<PathBuf>) -> Vec<Arc<UserPath>> {
+        self.location.top.as_ref().map(|top| used(all, read, top)).unwrap_or_default()
     }
 
     /// The files that the first run used but edited tests; these are tried later.
     fn without_edited(&mut self, all: &[Arc<UserPath>], read: &BTreeSet<PathBuf>) -> Vec<Arc<UserPath>> {
-        let used = self.used(all, read, CompiledCode::Left);
-        let mut more = self.used(all, read, CompiledCode::Taken);
-        more.retain(|path| !path.is_edited());
+        let used = self.used(all, read);
         let (edited, others): (Vec<_>, Vec<_>) = used.iter().cloned().partition(|path| path.is_edited());
         self.environment.with_edited = Some(used).filter(|_| !edited.is_empty());
-        self.environment.with_compiled = Some(more).filter(|more| (1..more.len()).contains(&others.len()));
         others
     }
 
@@ -385,7 +377,7 @@ impl Hunt<'_> {
             {
                 return Ok(Some(Reproduced::Otherwise));
             }
-            self.environment.is_use_refuted = self.environment.with_compiled.is_none();
+            self.environment.is_use_refuted = true;
             self.show(&adjustments.environment);
             return Ok(Some(Reproduced::Otherwise));
         }

@@ -352,28 +352,6 @@ fn no_revision_is_tested_again_because_its_test_asked_git() {
     }
 }
 
-/// As with libtool: the note about an object file is found, the object file is not.
-#[test]
-fn compiled_code_that_the_build_does_not_make_again_is_found_at_once() {
-    let fixture = Fixture::of(
-        "printf '*.o\\n*.lo\\n*.la\\nprog\\nconfig.mk\\nother*\\n' > .gitignore; mkdir lib
-         printf 'include config.mk\\nall: prog\\nlib/x.la: lib/x.lo\\n\\tcp lib/x.lo lib/x.la\\nlib/x.lo: lib/x.c\\n\\tcc -c -o lib/x.o lib/x.c && echo lib/x.o > lib/x.lo
-prog: FORCE lib/x.la main.c\\n\\tcc -o prog main.c $$(cat lib/x.la)\\nFORCE:\\n' > Makefile
-         printf 'int x(void);\\nint main(void) { return x() != 1; }\\n' > main.c
-         for n in 1 2 3 4 5 6; do
-             echo $n > log; [ $n -ge 4 ] && r=2 || r=1; echo \"int x(void) { return $r; }\" > lib/x.c; commit \"change $n\"
-         done",
-    );
-    fixture.sh("for n in 1 2 3 4 5 6 7 8 9; do echo $n > other$n; done; echo > config.mk
-         find . -path ./.git -prune -o -type f -exec touch -d '2 hours ago' {} +; git update-index -q --refresh
-         make -s; find lib prog -name 'x.[lo]*' -exec touch -d '1 hour ago' {} +");
-    let found = report(&fixture, true, &["-j1", "--until", "found", "--build", "make", "--", "./prog"]);
-    assert_eq!(found.first_bad.unwrap().commit.subject, "change 4".into());
-    let held: Vec<_> =
-        found.held.iter().map(|held| String::from_utf8_lossy(held.path.as_bytes()).into_owned()).collect();
-    assert!(held.contains(&"lib/x.o".to_owned()) && found.probes.run <= 9, "{held:?} {:?}", found.probes);
-}
-
 #[test]
 fn replaced_history_is_searched() {
     let fixture = Fixture::of(

@@ -7,10 +7,10 @@ use std::sync::Arc;
 use crate::BlockId;
 use crate::instrument::instruction::{FunctionNames, instruction};
 use crate::instrument::invoke::{CONTINUED, joined};
-use crate::instrument::lex::TextCursor;
+use crate::instrument::lex::{TextCursor, written};
 use crate::instrument::module::FunctionHeader;
 use crate::instrument::types::Type;
-use crate::instrument::{Instruction, MetadataId, Op, OperandValue, Unsupported, ValueId};
+use crate::instrument::{Instruction, MetadataId, Op, OperandValue, TypedValue, Unsupported, ValueId};
 
 /// A parameter.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -65,11 +65,18 @@ pub struct Function {
 impl Function {
     /// The name of a value as the text has it, with its sigil.
     pub fn written(&self, value: ValueId) -> String {
-        let name = &self.values[value.0 as usize];
-        if name.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.' | b'$' | b'-')) {
-            format!("%{name}")
-        } else {
-            format!("%\"{name}\"")
+        written('%', &self.values[value.0 as usize])
+    }
+
+    /// An operand as the text has it, without its type.
+    pub fn text_of(&self, operand: &TypedValue) -> String {
+        match &operand.value {
+            OperandValue::Local(id) => self.written(*id),
+            OperandValue::Global(name) => written('@', name),
+            OperandValue::Int(0) if operand.ty == Type::Ptr => "null".to_owned(),
+            OperandValue::Int(int) if operand.ty == Type::Int(1) => (*int != 0).to_string(),
+            OperandValue::Int(int) => int.to_string(),
+            OperandValue::Constant(text) => text.to_string(),
         }
     }
 

@@ -270,6 +270,15 @@ fn closing(text: &str) -> Option<usize> {
     None
 }
 
+/// A name as the text has it.
+pub fn written(sigil: char, name: &str) -> String {
+    if name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_.$-".contains(&byte)) {
+        format!("{sigil}{name}")
+    } else {
+        format!("{sigil}\"{name}\"")
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

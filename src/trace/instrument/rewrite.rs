@@ -13,6 +13,7 @@ use std::fmt::Write as _;
 
 use crate::instrument::choice::choices;
 use crate::instrument::function::read;
+use crate::instrument::lex::written;
 use crate::instrument::module::{DefinedGlobal, FunctionHeader, Module};
 use crate::instrument::segment::{cut, is_head};
 use crate::instrument::types::Type;
@@ -155,15 +156,6 @@ fn table(module: &Module, unit: u32) -> String {
     )
 }
 
-/// A name as the text has it.
-fn written(sigil: char, name: &str) -> String {
-    if name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_.$-".contains(&byte)) {
-        format!("{sigil}{name}")
-    } else {
-        format!("{sigil}\"{name}\"")
-    }
-}
-
 struct ModuleWriter<'w> {
     text: &'w str,
     function: &'w Function,
@@ -212,7 +204,7 @@ impl ModuleWriter<'_> {
                 if let SegmentItemKind::Operand(operand) = item.what {
                     let turned = condition.clone().filter(|_| operand == 0);
                     let operand = &instruction.operands[operand];
-                    let value = turned.unwrap_or_else(|| self.value(&operand.value, &operand.ty));
+                    let value = turned.unwrap_or_else(|| self.function.text_of(operand));
                     let ty = &text_of_type(&operand.ty);
                     self.store(ty, &value, item, &record, false);
                 }
@@ -283,7 +275,7 @@ impl ModuleWriter<'_> {
     /// The condition of a choice, which the runtime can invert; `number` is that of the choice in its segment, from 1.
     fn condition(&mut self, number: usize, instruction: &Instruction) -> String {
         let operand = &instruction.operands[0];
-        let value = self.value(&operand.value, &operand.ty);
+        let value = self.function.text_of(operand);
         let (byte, is_meant, turned) = (self.fresh("b"), self.fresh("t"), self.fresh("c"));
         write!(
             self.out,
@@ -297,7 +289,7 @@ impl ModuleWriter<'_> {
     /// Writes a choice with another condition.
     fn choose(&mut self, instruction: &Instruction, condition: &str) {
         let operand = &instruction.operands[0];
-        let old = format!("i1 {}", self.value(&operand.value, &operand.ty));
+        let old = format!("i1 {}", self.function.text_of(operand));
         if let Some(at) = self.text[instruction.text.clone()].find(&old).map(|at| instruction.text.start + at) {
             self.copy_to(at);
             self.out.extend(["i1 ", condition]);
@@ -313,7 +305,7 @@ impl ModuleWriter<'_> {
         {
             return;
         }
-        let value = self.value(&operand.value, &operand.ty);
+        let value = self.function.text_of(operand);
         let ty = text_of_type(&operand.ty);
         let (byte, flip, turned) = (self.fresh("b"), self.fresh("t"), self.fresh("c"));
         let mut add = |line: String| {
@@ -348,19 +340,6 @@ impl ModuleWriter<'_> {
     fn fresh(&mut self, stem: &str) -> String {
         self.n += 1;
         format!("%__idd.{stem}{}", self.n)
-    }
-
-    fn value(&self, value: &OperandValue, ty: &Type) -> String {
-        match value {
-            OperandValue::Local(id) => self.function.written(*id),
-            OperandValue::Global(name) => written('@', name),
-            OperandValue::Int(0) if *ty == Type::Ptr => "null".to_owned(),
-            OperandValue::Int(int) => match ty {
-                Type::Int(1) => (*int != 0).to_string(),
-                _ => int.to_string(),
-            },
-            OperandValue::Constant(text) => text.to_string(),
-        }
     }
 }
 

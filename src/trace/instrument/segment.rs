@@ -283,7 +283,7 @@ pub fn splits(instruction: &Instruction) -> bool {
     match &instruction.op {
         Op::Call(callee, ..) => match &**callee {
             Callee::Asm(..) => false,
-            Callee::Value(OperandValue::Global(name)) => !name.starts_with("llvm.") && !is_readback(instruction),
+            Callee::Value(OperandValue::Global(name)) => !["llvm.", READBACK].iter().any(|put| name.starts_with(put)),
             Callee::Value(_) => true,
         },
         _ => false,

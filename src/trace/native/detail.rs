@@ -297,24 +297,23 @@ impl Watch for NativeFocus<'_> {
     }
 }
 
-/// The arguments through which a function writes something other than text.
-fn written_as_others(view: View<'_>, model: &Model, arguments: &[Option<u64>]) -> Vec<usize> {
-    let mut others = Vec::new();
+/// The arguments through which a function writes numbers or pointers.
+fn written_as_numbers(view: View<'_>, model: &Model, arguments: &[Option<u64>]) -> Vec<usize> {
+    let mut found = Vec::new();
     for effect in model.effects {
         match *effect {
-            Effect::ReadsLine(pointer, size) => others.extend([pointer, size]),
+            Effect::ReadsLine(pointer, size) => found.extend([pointer, size]),
             Effect::Scans(format) => {
-                let text =
-                    arguments.get(format).copied().flatten().and_then(|at| view.machine.memory.string(at, MAX_FORMAT));
-                let conversions = scanned::conversions(&text.unwrap_or_default());
-                let is_other =
-                    |(_, conversion): &(usize, ScannedConversion)| !matches!(conversion, ScannedConversion::Text(_));
-                others.extend((format + 1..).zip(conversions).filter(is_other).map(|(index, _)| index));
+                let at = arguments.get(format).copied().flatten();
+                let text = at.and_then(|at| view.machine.memory.string(at, MAX_FORMAT)).unwrap_or_default();
+                let conversions = (format + 1..).zip(scanned::conversions(&text));
+                let others = conversions.filter(|(_, written)| !matches!(written, ScannedConversion::Text(_)));
+                found.extend(others.map(|(index, _)| index));
             }
             _ => {}
         }
     }
-    others
+    found
 }
 
 /// A call of a function that is not instrumented, as the facts about its step show it.
@@ -324,11 +323,11 @@ pub fn outside(view: View<'_>, call: &NativeCall, arguments: &[Option<u64>], res
         PrintClass::Integer => view.raw(&number.to_le_bytes()[..size.clamp(1, 8) as usize]),
         PrintClass::Other => "?".to_owned(),
     };
-    let others = call.model.map(|model| written_as_others(view, model, arguments)).unwrap_or_default();
+    let numbers = call.model.map(|model| written_as_numbers(view, model, arguments)).unwrap_or_default();
     let text = |(index, (number, argument)): (usize, (&Option<u64>, &CallArgument))| {
         let Some(number) = number else { return "?".to_owned() };
-        let is_number = argument.size == 8 && argument.class == PrintClass::Integer;
-        let is_pointer = is_number && *number > 4096 && !others.contains(&index);
+        let is_word = argument.size == 8 && argument.class == PrintClass::Integer;
+        let is_pointer = is_word && *number > 4096 && !numbers.contains(&index);
         let string = is_pointer.then(|| view.machine.memory.string(*number, 80)).flatten();
         match string.filter(|bytes| !bytes.is_empty() && value::is_text(bytes)) {
             Some(string) => value::quoted(&string, '"'),

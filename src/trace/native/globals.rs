@@ -330,7 +330,6 @@ fn number(text: &str) -> Option<f64> {
 }
 
 /// The bytes between quotes, with `\xx` and `\\` as what they stand for.
-/// The bytes of a text as LLVM writes it, between quotes.
 pub fn unescaped(text: &str) -> Vec<u8> {
     let text = text.trim_matches('"').as_bytes();
     let mut bytes = Vec::new();

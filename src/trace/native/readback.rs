@@ -5,6 +5,7 @@
 //! without a frame or a step of their own.
 
 use crate::instrument::function::read;
+use crate::instrument::lex::written;
 use crate::instrument::module::Module;
 use crate::instrument::types::Type;
 use crate::instrument::{Function, Instruction, OperandValue, READBACK, Unsupported};
@@ -104,7 +105,7 @@ pub fn with_readback(text: String) -> Result<String, Unsupported> {
         for instruction in function.blocks.iter().flat_map(|block| &block.instructions) {
             let call = &text[instruction.text.clone()];
             let end = instruction.text.end;
-            // Nothing can stand behind a call that goes on elsewhere if it throws. A function that is defined here is none of the library.
+            // An `invoke` ends its block. A function that the unit defines is not the library's.
             let of_library = |name: &&str| !call.contains(" unwind label ") && module.declared.contains(*name);
             if let Some(model) = instruction.called().filter(of_library).and_then(model::find) {
                 calls.extend(readbacks(&text, &function, instruction, model).into_iter().map(|call| (end, call)));
@@ -133,16 +134,10 @@ fn is_named(text: &str, model: &Model) -> bool {
     model.names.iter().any(|name| text.contains(&format!("@{name}(")))
 }
 
-/// The calls that read back what a call has read: each without the beginning of its name. None if the function has not the types of the library's.
+/// The calls that read back what a call has read, without [`READBACK`]. There are none for a function whose types are not those of the library's function.
 fn readbacks(text: &str, function: &Function, call: &Instruction, model: &Model) -> Vec<String> {
     let argument = |index: usize, ty: Type| {
-        let operand = call.operands.get(index).filter(|operand| operand.ty == ty)?;
-        match &operand.value {
-            OperandValue::Local(id) => Some(function.written(*id)),
-            OperandValue::Int(number) if ty != Type::Ptr => Some(number.to_string()),
-            OperandValue::Global(name) => Some(format!("@{name}")),
-            _ => None,
-        }
+        call.operands.get(index).filter(|operand| operand.ty == ty).map(|operand| function.text_of(operand))
     };
     let result = |ty: Type| call.result.filter(|_| call.ty == ty).map(|id| function.written(id));
     let count = || result(Type::Int(64));
@@ -193,7 +188,7 @@ fn readbacks(text: &str, function: &Function, call: &Instruction, model: &Model)
 /// The bytes of a text that the module defines.
 fn constant(text: &str, value: &OperandValue) -> Option<Vec<u8>> {
     let OperandValue::Global(name) = value else { return None };
-    let begin = text.find(&format!("\n@{name} = "))?;
+    let begin = text.find(&format!("\n{} = ", written('@', name)))?;
     let line = text[begin + 1..].lines().next()?;
     let literal = &line[line.find(" c\"")? + 2..];
     let end = literal[1..].find('"')?;
@@ -243,10 +238,11 @@ entry:
             "scanned(ptr %b, i32 %2, i32 2, i64 0)",
             "scanned(ptr %b, i32 %2, i32 3, i64 1)",
             "text(ptr %b)",
+            "bytes(ptr null, i64 %5, i64 0, i64 1)",
             // Those of the functions that are put in.
             "bytes(ptr %begin, i64 %length, i64 %length, i64 1)",
         ];
-        assert_eq!(put_in[..7], expected, "{with}");
+        assert_eq!(put_in[..8], expected, "{with}");
         let names = ["read", "fgets", "__isoc99_scanf", "getchar", "gets", "getline"];
         let other = names.iter().fold(text.to_owned(), |text, name| text.replace(&format!("@{name}("), "@other("));
         assert_eq!(with_readback(other.clone()), Ok(other));

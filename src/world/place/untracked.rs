@@ -209,26 +209,11 @@ pub fn untracked(
     found
 }
 
-/// Whether compiled code counts, which a build makes again.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum CompiledCode {
-    /// It does not.
-    Left,
-    /// It does.
-    Taken,
-}
-
-/// The candidates with a file that was used. Beside an ignored file that was used, also the other ignored files of its directory: one configuration has
-/// made them, and can need each of them.
+/// The candidates with a file that was used, other than compiled code, which a build makes again. Beside an ignored file
+/// that was used, also the other ignored files of its directory: one configuration has made them, and can need each of them.
 ///
 /// - `paths`: the used paths, relative to the top; they need not exist.
-pub fn used(
-    candidates: &[Arc<UserPath>],
-    paths: &BTreeSet<PathBuf>,
-    top: &Path,
-    compiled: CompiledCode,
-) -> Vec<Arc<UserPath>> {
-    let is_left = |file: &Path| compiled == CompiledCode::Left && is_compiled(file);
+pub fn used(candidates: &[Arc<UserPath>], paths: &BTreeSet<PathBuf>, top: &Path) -> Vec<Arc<UserPath>> {
     let names: HashSet<&[u8]> = candidates.iter().map(|candidate| &candidate.path[..]).collect();
     let mut found = HashSet::new();
     for path in paths {
@@ -236,7 +221,7 @@ pub fn used(
         if let Some(candidate) = candidate.filter(|candidate| !found.contains(*candidate))
             && let file = top.join(path)
             && file.is_file()
-            && !is_left(&file)
+            && !is_compiled(&file)
         {
             found.insert(*candidate);
         }
@@ -251,7 +236,7 @@ pub fn used(
     let directories: HashSet<_> =
         used.filter_map(|candidate| file_in(candidate)).map(|(directory, _)| directory).collect();
     let is_beside = |candidate: &UserPath| {
-        file_in(candidate).is_some_and(|(directory, file)| directories.contains(&directory) && !is_left(&file))
+        file_in(candidate).is_some_and(|(directory, file)| directories.contains(&directory) && !is_compiled(&file))
     };
     candidates.iter().filter(|candidate| is_found(candidate) || is_beside(candidate)).cloned().collect()
 }
