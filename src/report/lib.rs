@@ -164,10 +164,17 @@ pub struct Report {
 }
 
 impl Report {
+    /// The held paths in the tested trees, or those beside them.
+    pub fn held_paths(&self, beside: bool) -> impl Iterator<Item = &HeldPath> {
+        self.held.iter().filter(move |held| held.beside == beside)
+    }
+
     /// The held paths that a person is told, and how many others there are: `--hold` can name a large directory.
-    pub fn shown_held(&self) -> (&[HeldPath], usize) {
-        let n_shown = self.held.len().min(MAX_HELD);
-        (&self.held[..n_shown], self.held.len() - n_shown)
+    pub fn shown_held(&self, beside: bool) -> (Vec<&HeldPath>, usize) {
+        let mut shown: Vec<&HeldPath> = self.held_paths(beside).collect();
+        let n_more = shown.len().saturating_sub(MAX_HELD);
+        shown.truncate(MAX_HELD);
+        (shown, n_more)
     }
 
     /// The revert to apply, if the user wants one: of those that apply, the one with the best result.

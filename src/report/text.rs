@@ -138,8 +138,13 @@ impl<'r> TextPage<'r> {
         self.fix();
         self.fixes();
         self.evidence();
-        let held = self.report.held.iter().map(|held| format!("  {}{}", Terminal.line(&held.path), held.words()));
-        self.section("Kept in every revision as they are now", held.collect());
+        for (title, beside) in [
+            ("Kept in every revision as they are now", false),
+            ("Beside every revision, from your working tree; builds may change their copy", true),
+        ] {
+            let held = self.report.held_paths(beside);
+            self.section(title, held.map(|held| format!("  {}{}", Terminal.line(&held.path), held.words())).collect());
+        }
         self.notes();
         self.costs();
     }

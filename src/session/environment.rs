@@ -43,9 +43,15 @@ use std::mem;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 
-/// Runs of the search for the smallest set.
+/// Runs of the search for the smallest set, and the time of these runs after which no other one begins: a set with some
+/// files too many costs less than builds from nothing.
 const MAX_RUNS: usize = 8;
+const MAX_RUN_TIME: Duration = Duration::from_secs(30);
+
+/// If the first run of that search takes this long, it is said why there are others before the failure is reproduced.
+const SLOW_RUN: Duration = Duration::from_secs(5);
 
 /// Files in the directory of a build that was configured: by `CMake`, Meson and autotools.
 const CONFIGURED: [&str; 3] = ["CMakeCache.txt", "build.ninja", "config.status"];
@@ -120,6 +126,14 @@ impl AllFiles {
         runner.stand(present);
         Ok(passes)
     }
+}
+
+/// What the search for the smallest set has used.
+#[derive(Debug, Default, Clone, Copy)]
+struct Effort {
+    n_runs: usize,
+    /// The sum of their durations.
+    time: Duration,
 }
 
 /// What the working tree has, as long as it is not known what the test needs of it.
@@ -442,8 +456,8 @@ impl Hunt<'_> {
             ))));
             return Ok(Some(Reproduced::Otherwise));
         }
-        let mut n_runs = 0;
-        let Some(needed) = self.needed(&all, &[], with, &mut n_runs, adjustments)? else {
+        let mut spent = Effort::default();
+        let Some(needed) = self.needed(&all, &[], with, &mut spent, adjustments)? else {
             return Ok(Some(Reproduced::No(self.runner.conclusion(), None)));
         };
         self.keep_all(&all, &needed);
@@ -491,7 +505,7 @@ impl Hunt<'_> {
         open: &[Arc<UserPath>],
         fixed: &[Arc<UserPath>],
         with: &Observation,
-        n_runs: &mut usize,
+        spent: &mut Effort,
         adjustments: &Adjustments,
     ) -> Result<Option<Vec<Arc<UserPath>>>, Failure> {
         if open.len() <= 1 {
@@ -499,21 +513,24 @@ impl Hunt<'_> {
         }
         let (first, second) = open.split_at(open.len() / 2);
         for half in [first, second] {
-            if *n_runs >= MAX_RUNS {
+            if spent.n_runs >= MAX_RUNS || spent.time >= MAX_RUN_TIME {
                 return Ok(Some(open.to_vec()));
             }
-            *n_runs += 1;
             let Some(seen) = self.with_files(&[half, fixed].concat(), adjustments, 0)? else { return Ok(None) };
+            *spent = Effort { n_runs: spent.n_runs + 1, time: spent.time + seen.duration };
+            if spent.n_runs == 1 && seen.duration >= SLOW_RUN {
+                self.runner.talk.say("The test needs some of these files; looking for the smallest set of them.");
+            }
             if self.is_alike(with, &seen) {
-                return self.needed(half, fixed, with, n_runs, adjustments);
+                return self.needed(half, fixed, with, spent, adjustments);
             }
         }
         let of_second = [second, fixed].concat();
-        let Some(needed) = self.needed(first, &of_second, with, n_runs, adjustments)? else {
+        let Some(needed) = self.needed(first, &of_second, with, spent, adjustments)? else {
             return Ok(None);
         };
         let of_first = [&needed[..], fixed].concat();
-        let Some(more) = self.needed(second, &of_first, with, n_runs, adjustments)? else { return Ok(None) };
+        let Some(more) = self.needed(second, &of_first, with, spent, adjustments)? else { return Ok(None) };
         Ok(Some([needed, more].concat()))
     }
 

@@ -54,6 +54,12 @@ impl StepTable {
             table.parents[step] = match head as usize {
                 0 => 0,
                 _ if head == caller || run.entries[step] => caller,
+                // A step of a method that was called threw what is caught here, beside that call.
+                thrown if run.callers[thrown] != caller => {
+                    let calls = std::iter::successors(Some(thrown), |step| Some(run.callers[*step] as usize));
+                    let call = calls.take_while(|step| *step != 0).find(|step| run.callers[*step] == caller);
+                    call.map_or(caller, |call| table.parents[call])
+                }
                 decision if is_loop[decision] => head,
                 decision => table.parents[decision],
             };
@@ -215,6 +221,14 @@ mod tests {
         assert_eq!(table.levels, [0, 1, 2, 3, 3, 3, 1, 2]);
         assert_eq!(table.shown(Step(3)), Step(2));
         assert_eq!(table.members(Step(2)), [Step(2), Step(3)]);
+    }
+
+    #[test]
+    fn what_an_exception_decides_is_beside_the_call_that_it_left() {
+        // 1: while, 2: its body calls, 3: the entry, 4: throws, 5: is caught in the body, 6: while again.
+        let steps = [(0, 0, false), (1, 0, false), (2, 2, true), (2, 2, false), (4, 0, false), (0, 0, false)];
+        let table = StepTable::new(&run(&steps), vec![0, 1, 2, 3, 4, 5, 1], &[0, 1, 2, 3, 4, 5]);
+        assert_eq!(table.parents, [0, 0, 1, 2, 2, 1, 0]);
     }
 
     #[test]

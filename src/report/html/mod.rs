@@ -293,9 +293,11 @@ fn facts(page: &HtmlPage<'_>, out: &mut Markup) {
     let candidates = report.range.iter().flat_map(|range| &range.candidates);
     facts.extend(candidates.map(|candidate| ("candidate", page.named(candidate))));
     facts.extend(page.build.map(|build| ("build", phrase(&[code(build)]))));
-    let (shown, n_more) = report.shown_held();
-    facts.extend(shown.iter().map(|held| ("held", phrase(&[code(&held.path), words(held.words())]))));
-    facts.extend((n_more > 0).then(|| ("held", phrase(&[words(format!("{n_more} more"))]))));
+    for (label, beside) in [("held", false), ("beside", true)] {
+        let (shown, n_more) = report.shown_held(beside);
+        facts.extend(shown.iter().map(|held| (label, phrase(&[code(&held.path), words(held.words())]))));
+        facts.extend((n_more > 0).then(|| (label, phrase(&[words(format!("{n_more} more"))]))));
+    }
     let evidence = summary::evidence(report);
     let linked = |held: String| Markup::of(|out| out.leaf("a", &[("href", "#evidence")], held));
     facts.extend(evidence.map(|held| ("evidence", linked(held))));

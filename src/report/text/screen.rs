@@ -37,6 +37,9 @@ const LABEL: usize = 10;
 /// The command that prints what a screen leaves out.
 const FULL: &str = "git idd show --full";
 
+/// How every revision has the paths that are beside the tested trees.
+const BESIDE: &str = "from your working tree; builds may change their copy";
+
 /// The endings of the names of files that `git idd explain` understands.
 const EXPLAINED: [&[u8]; 9] = [b".c", b".h", b".cc", b".cpp", b".cxx", b".hh", b".hpp", b".hxx", b".java"];
 
@@ -242,11 +245,14 @@ impl TextScreen<'_> {
         if !repaired.is_empty() {
             rows.extend(self.labelled("repairs:", &format!("{} made testable", count(repaired.len(), "revision"))));
         }
-        if !report.held.is_empty() && text::is_found(report.status) {
-            let (shown, n_more) = report.shown_held();
-            let mut held: Vec<String> = shown.iter().map(|held| Terminal.line(&held.path)).collect();
-            held.extend((n_more > 0).then(|| format!("{n_more} more")));
-            rows.extend(self.labelled("held:", &format!("{}, as now, in every revision", held.join(", "))));
+        let places = [("held:", false, "as now, in every revision"), ("beside:", true, BESIDE)];
+        for (label, beside, how) in places.into_iter().filter(|_| text::is_found(report.status)) {
+            let (shown, n_more) = report.shown_held(beside);
+            if !shown.is_empty() {
+                let mut held: Vec<String> = shown.iter().map(|held| Terminal.line(&held.path)).collect();
+                held.extend((n_more > 0).then(|| format!("{n_more} more")));
+                rows.extend(self.labelled(label, &format!("{}, {how}", held.join(", "))));
+            }
         }
         rows.extend(self.fix().into_iter().flat_map(|fix| self.labelled("fix:", &fix)));
         let revert = report.sound_revert().filter(|_| report.no_fix.is_some());

@@ -1,6 +1,6 @@
 use super::*;
 use crate::explanation::Explanation;
-use crate::samples;
+use crate::{HeldPath, samples};
 use idd_base::Outcome;
 
 const FULL: TextLook =
@@ -213,6 +213,7 @@ fn a_finding_fits_on_a_screen() {
     let mut report = samples::found();
     // Two repairs of one revision.
     report.repairs.extend_from_within(..1);
+    report.held.push(HeldPath { path: "build".into(), beside: true, ..HeldPath::default() });
     insta::assert_snapshot!(screen(&report, &[]), @r"
     3333333333333333333333333333333333333333 is the first bad commit
     Author: A U Thor <author@example.com>
@@ -233,6 +234,7 @@ fn a_finding_fits_on_a_screen() {
 
     repairs:   1 revision made testable
     held:      test.sh, as now, in every revision
+    beside:    build, from your working tree; builds may change their copy
     fix:       2 lines (the whole declarations): the test passes at HEAD, no suite
                gave a result (`--suite`)
     evidence:  1 of 2 claims held, not: good + sufficient fails; 23 probes in 12 s

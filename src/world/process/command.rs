@@ -650,7 +650,7 @@ mod tests {
 
     #[test]
     fn big_output_is_bounded_and_keeps_head_and_tail() {
-        let ran = run_shell("echo first; head -c 300000000 /dev/zero | tr '\\0' x; echo; echo last");
+        let ran = run_shell("echo first; head -c 20000000 /dev/zero | tr '\\0' x; echo; echo last");
         assert_eq!(ran.ending, Ending::Exit(0));
         assert!(ran.output.len() <= 128 * 1024);
         assert!(ran.output.starts_with(b"first\n") && ran.output.ends_with(b"\nlast\n"));
