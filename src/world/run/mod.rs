@@ -20,6 +20,7 @@ pub mod kept_executor;
 pub mod live;
 pub mod local_executor;
 pub mod normalise;
+pub mod printed;
 pub mod product;
 mod report_files;
 pub mod runners;

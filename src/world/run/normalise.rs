@@ -57,7 +57,7 @@ pub(super) fn without_colours(text: &str) -> Cow<'_, str> {
     COLOUR.replace_all(text, "")
 }
 
-/// A version as `git describe` prints it after a tag; the id can be replaced by [`COMMIT`](super::sandbox::COMMIT).
+/// A version as `git describe` prints it after a tag; the id can be replaced by [`COMMIT`](super::printed::COMMIT).
 pub(super) const DESCRIBED: &str = r"\b[\w.+~-]+-\d+-g(?:[0-9a-f]{4,40}|<commit>)(?:-dirty)?";
 
 /// What stands in place of a part.

@@ -15,10 +15,9 @@ use crate::run::failure_line::failure_line;
 use crate::run::java_check::JavaCheck;
 use crate::run::product::{Product, product};
 use crate::run::report_files::ReportFiles;
-use crate::run::table;
+use crate::run::{printed, table};
 use crate::{files, process, repo};
 use idd_base::{CommitId, Ending, Observation, Reason, Stage, TimeLimits, TreeId};
-use regex::{Captures, Regex};
 use rustix::io::Errno;
 use std::collections::{BTreeSet, HashSet};
 use std::ffi::OsString;
@@ -27,7 +26,7 @@ use std::os::fd::AsFd;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, LazyLock};
+use std::sync::Arc;
 use std::time::Duration;
 use std::{fs, io, thread};
 
@@ -697,32 +696,13 @@ impl Sandbox {
 
     /// Output as text, the same in every sandbox.
     fn readable(&self, output: &[u8], surroundings: &Surroundings) -> String {
-        let place = String::from_utf8_lossy(self.directory.as_os_str().as_bytes()).into_owned();
-        let text = String::from_utf8_lossy(output);
-        let text = text.replace(&format!("{place}/tree"), "<worktree>").replace(&place, "<sandbox>");
-        let text = without_id(text, self.probed_head);
+        let text = printed::without_place(&String::from_utf8_lossy(output), &self.directory);
+        let text = printed::without_id(text, self.probed_head);
         match &surroundings.place {
             Some(place) => place.without_top(&text, "<worktree>"),
             None => text,
         }
     }
-}
-
-/// Stands for the id of HEAD in outputs: a tree can be tested with several commits.
-pub const COMMIT: &str = "<commit>";
-
-/// A text with [`COMMIT`] in place of the id of a commit, also an abbreviated one, as git prints it.
-fn without_id(text: String, commit: CommitId) -> String {
-    static IDS: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"\b(g?)([0-9a-f]{7,64})\b").expect("a valid pattern"));
-    let id = commit.to_string();
-    if !text.contains(&id[..7]) {
-        return text;
-    }
-    let shown = |found: &Captures<'_>| {
-        let by = if id.starts_with(&found[2]) { COMMIT } else { &found[2] };
-        format!("{}{by}", &found[1])
-    };
-    IDS.replace_all(&text, shown).into_owned()
 }
 
 /// The normalised failure line of a build, also of one inside the test; `None` if no build failed. A test that asks to be
