@@ -97,6 +97,7 @@ pub fn order(n_revisions: usize, is_bounded: bool) -> HuntWishes {
         has_precheck: false,
         asks_complaints: false,
         has_suite: false,
+        covered: idd_hunt::own_tests::Covered::Unknown,
         could_ask_suite: false,
         known: Vec::new(),
         noisy: None,

@@ -253,9 +253,8 @@ fn hunt_with(
         let why = Terminal.line(&failure.message);
         console.progress().say(&format!("The finding could not be left for other jobs: {why}."));
     }
-    if let (Ok(_), Ok((finding, Some(_)))) = (&result, kept::newest_finding(location, None)) {
-        let said = format!("This hunt has no finding; that of the hunt {} is kept: `git idd show`.", finding.id);
-        console.progress().say(&said);
+    if let (Ok(report), Ok((finding, Some(_)))) = (&result, kept::newest_finding(location, None)) {
+        console.progress().say(&kept_beside(report, &finding));
     }
     match (result, notice) {
         (Ok(mut report), notice) => {
@@ -270,6 +269,21 @@ fn hunt_with(
         }
         (Err(failure), None) => Err(failure),
     }
+}
+
+/// What is said of an older finding, which went further than this hunt.
+fn kept_beside(report: &Report, finding: &KeptHunt) -> String {
+    let kept = &finding.id;
+    let (Some(first_bad), Some(hunt)) = (&report.first_bad, &report.hunt) else {
+        return format!("This hunt has no finding; that of the hunt {kept} is kept: `git idd show`.");
+    };
+    let known = finding.report().ok().and_then(|known| known.first_bad);
+    let is_same = known.is_some_and(|known| known.commit.commit == first_bad.commit.commit);
+    let other = if is_same { "" } else { ", which names another commit" };
+    format!(
+        "This hunt went less far than the hunt {kept}{other}. `git idd show` shows that one, and `git idd show --hunt \
+         {hunt}` this one."
+    )
 }
 
 /// The note of a hunt whose budget ended before its explanation.

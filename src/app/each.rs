@@ -8,7 +8,7 @@ use crate::console::{CommandAnswer, CommandScene, Console};
 use crate::progress::Volume;
 use idd_base::count;
 use idd_report::{Commit, Report, Status, Terminal, TextRole, Untrusted};
-use idd_session::order::HuntOrder;
+use idd_session::order::{EffortOrder, HuntOrder};
 use idd_session::sandboxes::kept_executor;
 use idd_session::talk::Talk as _;
 use idd_session::test_list::{self, Each, Listed};
@@ -17,6 +17,7 @@ use idd_world::repo::{graph, private};
 use idd_world::run::kept_executor::KeptExecutor;
 use serde::Serialize;
 use std::fmt::Write as _;
+use std::time::Instant;
 
 /// The result for one test.
 #[derive(Serialize)]
@@ -24,6 +25,8 @@ struct TestResult {
     test: Untrusted,
     status: String,
     first_bad: Option<Commit>,
+    /// Whether fresh checkouts have shown that this commit broke it.
+    proved: bool,
     /// The hunt that found it.
     hunt: Option<String>,
     /// Runs of the test.
@@ -59,8 +62,15 @@ pub fn run(each: &Each, scene: CommandScene<'_>) -> Result<CommandAnswer, Failur
         order.history.bad = head.to_string();
     }
     let mut found: Vec<TestResult> = Vec::new();
+    let begin = Instant::now();
     for (nth, test) in tests.iter().enumerate() {
-        let hunt = HuntOrder { command: test.command(&order.command), ..order.clone() };
+        // All hunts together have the budget.
+        let budget = order.effort.budget.map(|budget| budget.saturating_sub(begin.elapsed()));
+        if budget.is_some_and(|left| left.is_zero()) {
+            break;
+        }
+        let effort = EffortOrder { budget, ..order.effort.clone() };
+        let hunt = HuntOrder { command: test.command(&order.command), effort, ..order.clone() };
         let result = told(test, one(hunt, CommandScene { location, context, console: quiet }));
         let name = Terminal.line(&result.test);
         let what = match &result.first_bad {
@@ -83,6 +93,7 @@ pub fn run(each: &Each, scene: CommandScene<'_>) -> Result<CommandAnswer, Failur
     let is_whole = found.len() == tests.len() && found.iter().all(|found| found.first_bad.is_some());
     let code = match found.last() {
         Some(last) if last.status == Status::Interrupted.word() => Status::Interrupted.code(),
+        _ if found.len() < tests.len() && !console.is_exit_zero => Status::Budget.code(),
         _ if is_whole || console.is_exit_zero => 0,
         _ => Status::Range.code(),
     };
@@ -104,13 +115,17 @@ fn one(order: HuntOrder, scene: CommandScene<'_>) -> Report {
 }
 
 fn told(test: &Listed, report: Report) -> TestResult {
-    let is_found = matches!(report.status, Status::Found | Status::Unfixed | Status::Culprit);
     let is_told = report.first_bad.is_some();
-    let why = report.error.as_ref().map_or_else(|| report.sentence.clone(), |error| error.message.clone());
+    let why = match &report.error {
+        Some(error) => error.message.clone(),
+        None if report.status == Status::Budget => "the budget ended the hunt; the same command goes on".into(),
+        None => report.sentence.clone(),
+    };
     TestResult {
         test: Untrusted::from(test.name.clone()),
         status: report.status.word().to_owned(),
-        first_bad: report.first_bad.as_ref().filter(|_| is_found).map(|first| first.commit.clone()),
+        first_bad: report.first_bad.as_ref().map(|first| first.commit.clone()),
+        proved: report.proved,
         hunt: report.hunt,
         runs: report.probes.run,
         error: (!is_told).then_some(why),
@@ -120,7 +135,7 @@ fn told(test: &Listed, report: Report) -> TestResult {
 
 /// The tests by their culprits; those that are not reliable first.
 ///
-/// - `n_left`: tests that were not hunted because the user stopped the rest.
+/// - `n_left`: tests that were not hunted because the user, or the end of the budget, stopped the rest.
 fn text(found: &[TestResult], n_left: usize, console: Console) -> String {
     let style = console.out_style;
     let mut text = String::new();
@@ -129,7 +144,11 @@ fn text(found: &[TestResult], n_left: usize, console: Console) -> String {
         let _ = writeln!(text, "{title}");
         for test in tests {
             let hunt = test.hunt.as_ref().map(|hunt| format!("  ({hunt})")).unwrap_or_default();
-            let why = test.error.as_ref().map(|error| format!(": {}", Terminal.line(error))).unwrap_or_default();
+            let why = match &test.error {
+                Some(error) => format!(": {}", Terminal.line(error)),
+                None if !test.proved => ": not proved".to_owned(),
+                None => String::new(),
+            };
             let _ = writeln!(text, "  {}{why}{hunt}", name(test));
         }
         text.push('\n');

@@ -12,7 +12,7 @@
 
 use crate::finding::{Fix, FoundChange, Scope};
 use crate::minimise::{ReducedSet, tests_of};
-use crate::own_tests::named;
+use crate::own_tests::{Covered, named};
 use crate::pair::TreePair;
 use crate::{Baseline, Event, Halt, Hunter, Phase, Probe, ProbeQuestion};
 use idd_base::{CommitId, Outcome, Reason, TreeId};
@@ -72,7 +72,9 @@ impl Hunter<'_> {
         }
         let has_suite = self.has_suite(target).await?;
         let all_own_tests = self.own_tests(&necessary.change, pair, self.view(target)?)?;
-        let own_tests = if has_suite { Vec::new() } else { all_own_tests.clone() };
+        let covered = &self.order.covered;
+        let own_tests: Vec<Vec<u8>> =
+            all_own_tests.iter().filter(|path| !has_suite && !covered.has(path)).cloned().collect();
         let mut culprits = Vec::new();
         // If the culprit's own tests exist, no reversal that is carried step by step would be recommended.
         if own_tests.is_empty() && fixes.iter().all(|fix| fix.tested != Outcome::Pass) {
@@ -97,7 +99,7 @@ impl Hunter<'_> {
         }
         let is_safe = |fix: &Fix| match fix.scope {
             _ if fix.is_revert() => false,
-            _ if has_suite => true,
+            _ if has_suite || *covered == Covered::All => true,
             // A reversal from a new reduction is only as good as this one test. If the project has a suite, the user
             // should give it.
             _ if fix.rung == Rung::Reduced && self.order.could_ask_suite => false,

@@ -131,6 +131,8 @@ pub struct HuntWishes {
     pub asks_complaints: bool,
     /// Whether there is a suite.
     pub has_suite: bool,
+    /// The tests that the test command executes beside the hunted one. A reversal that passes has passed them, too.
+    pub covered: own_tests::Covered,
     /// Whether the project seems to have a suite that was not given.
     pub could_ask_suite: bool,
     /// Commits that broke other tests, the likeliest first: the search begins with them, and one that is found is not

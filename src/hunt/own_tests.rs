@@ -18,6 +18,31 @@ pub struct OwnTest {
     pub added: HashSet<Vec<u8>>,
 }
 
+/// The tests that each run of the test command executes, as far as its words tell.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub enum Covered {
+    /// Nothing is known.
+    #[default]
+    Unknown,
+    /// All of the project.
+    All,
+    /// Those at or below these paths.
+    Below(Vec<Vec<u8>>),
+}
+
+impl Covered {
+    /// Whether the tests in a file are executed.
+    pub fn has(&self, path: &[u8]) -> bool {
+        let is_at =
+            |top: &Vec<u8>| path.strip_prefix(&top[..]).is_some_and(|rest| matches!(rest.first(), None | Some(b'/')));
+        match self {
+            Self::Unknown => false,
+            Self::All => true,
+            Self::Below(paths) => paths.iter().any(is_at),
+        }
+    }
+}
+
 impl Hunter<'_> {
     /// The [`own_tests`] of the culprit, without those that are the cause: their paths in the tree `newest`. Costs no
     /// probe.

@@ -227,6 +227,7 @@ pub fn order(bad: CommitId, goods: Vec<CommitId>) -> HuntWishes {
         has_precheck: false,
         asks_complaints: false,
         has_suite: false,
+        covered: crate::own_tests::Covered::Unknown,
         could_ask_suite: false,
         known: Vec::new(),
         noisy: None,

@@ -143,6 +143,8 @@ pub struct Report {
     pub no_fix: Option<Untrusted>,
     /// The changes that made revisions testable.
     pub repairs: Vec<ReportedRepair>,
+    /// The revisions whose verdict is one with a repair; a repair serves its neighbours, too.
+    pub repaired: Vec<CommitId>,
     /// The claims that support the finding.
     pub evidence: Vec<ClaimEvidence>,
     /// The held paths.

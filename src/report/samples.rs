@@ -80,6 +80,7 @@ pub fn found() -> Report {
             patch: b"--- a/caf\xe9.h\n".as_slice().into(),
             control: RepairControl::Held,
         }],
+        repaired: vec![CommitId::sha1([0x22; 20])],
         evidence: vec![
             ClaimEvidence {
                 claim: "good passes".into(),

@@ -331,6 +331,8 @@ impl<'r> TextPage<'r> {
             let expected = expected.map(|expected| format!(", expected {}", find.outcome(expected)));
             let style = self.look.style;
             let (mark, commit) = (style.paint(role, mark), style.paint(TextRole::Commit, commit));
+            let is_repaired = evidence.commit.is_some_and(|commit| self.report.repaired.contains(&commit));
+            let repaired = if is_repaired { "repaired, " } else { "" };
             let place = match &evidence.place {
                 Some(place) => format!(", on {}", Terminal.line(place)),
                 None if has_places => ", on this machine".to_owned(),
@@ -338,7 +340,7 @@ impl<'r> TextPage<'r> {
             };
             let seen = shown_as(evidence.outcome, find) + &expected.unwrap_or_default();
             let reach = evidence.verified.word();
-            format!("  {mark} {claim:<width$}  {commit}  {seen} ({checkout}, {reach}{place})")
+            format!("  {mark} {claim:<width$}  {commit}  {seen} ({repaired}{checkout}, {reach}{place})")
         };
         self.section("Evidence", claims.iter().zip(evidence).map(row).collect());
     }
@@ -585,6 +587,11 @@ fn advice(report: &Report) -> Option<&'static str> {
         }
         Status::Found | Status::Unfixed if report.sound_revert().is_some() => {
             "`git idd apply --revert` applies the revert that was tested; `git idd apply --rung <name>` takes back a part"
+        }
+        Status::Found | Status::Unfixed
+            if report.fixes.iter().all(|fix| fix.tested == Outcome::Unresolved(Reason::DoesNotApply)) =>
+        {
+            "`git idd show --full` shows the change; newer commits rewrote the code around it"
         }
         Status::Found | Status::Unfixed => {
             "`git idd apply --rung <name>` applies one of the reversals that were tried; `--json` has their patches"

@@ -135,8 +135,7 @@ fn size(report: &Report, change: &ReducedChange) -> String {
 
 /// A commit, as it was tested.
 fn named(commit: CommitId, report: &Report) -> String {
-    let is_repaired = report.repairs.iter().any(|repair| repair.commit == commit && !repair.patch.is_empty());
-    format!("{}{}", commit.short(), if is_repaired { " (repaired)" } else { "" })
+    format!("{}{}", commit.short(), if report.repaired.contains(&commit) { " (repaired)" } else { "" })
 }
 
 #[cfg(test)]
@@ -157,7 +156,7 @@ mod tests {
             let shown = report.evidence[0].clone();
             report.evidence.push(crate::ClaimEvidence { claim: claim.into(), expected: outcome, outcome, ..shown });
         }
-        report.repairs.clear();
+        report.repaired.clear();
         report
     }
 

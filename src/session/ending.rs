@@ -7,14 +7,18 @@ use crate::plan::Adjustments;
 use crate::runner::questions::MUTE;
 use crate::tally::counted;
 use crate::{Failure, finding, hints, hold, kept, saved, suite};
-use idd_base::{Ending, Signature, count};
-use idd_hunt::finding::{Conclusion, Finding};
-use idd_hunt::own_tests::named;
+use idd_base::{Ending, Observation, Signature, count};
+use idd_hunt::finding::{Conclusion, Expected, Finding};
+use idd_hunt::own_tests::{Covered, named};
+use idd_hunt::{Phase, Probe};
 use idd_report::{Report, Status, Untrusted, text};
 use idd_world::journal::Record;
 use idd_world::repo::TreeStore;
 use idd_world::repo::promisor::Promisor;
 use idd_world::repo::state::UserState;
+use idd_world::run::classify::printed_line;
+use idd_world::run::normalise::quoted_values;
+use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStrExt;
 
@@ -32,6 +36,7 @@ impl Hunt<'_> {
         let mut report = self.report(finding, adjustments, store)?;
         report.notes.extend(self.cut_short(finding));
         report.notes.extend(self.notes_of_never_passed(finding));
+        report.notes.extend(self.other_values(finding)?);
         report.notes.extend(self.state_outside(finding, store)?);
         self.say_of_fixes(finding, store, &mut report)?;
         if finding.is_finding()
@@ -76,6 +81,30 @@ impl Hunt<'_> {
             "The reduction was stopped after {took} (`--effort`); {cut} are left, and may be more than needed; `git \
              idd resume --effort {twice}s` goes on."
         )))
+    }
+
+    /// The note on a first bad commit whose failure has other values than that of the bad revision: the signature leaves
+    /// them out, so this can be another failure, with passing revisions between the two.
+    fn other_values(&mut self, finding: &Finding) -> Result<Option<Untrusted>, Failure> {
+        let (Some(signature), Some(first_bad)) = (self.signature.clone(), finding.first_bad) else { return Ok(None) };
+        let values = |seen: &Observation| {
+            printed_line(seen, &signature)
+                .map(|line| quoted_values(line).into_iter().map(str::to_owned).collect::<Vec<_>>())
+        };
+        let at_bad: BTreeSet<_> = self.seen.iter().filter_map(values).collect();
+        let mut fails = finding.evidence.iter().filter(|run| run.expected == Expected::Fail);
+        let Some(run) = fails.find(|run| run.revision == first_bad) else { return Ok(None) };
+        let Some(seen) = self.runner.seen(&Probe::of(run.tree, first_bad, Phase::Search))? else { return Ok(None) };
+        // Where the values change from run to run, they tell nothing.
+        let differs = at_bad.len() == 1 && values(&seen).is_some_and(|values| !at_bad.contains(&values));
+        Ok(printed_line(&seen, &signature).filter(|_| differs).map(|line| {
+            Untrusted::from(format!(
+                "At {} the failure has other values than at the bad revision: `{}`. If it is another failure, `--match <regex>` \
+                 hunts one of the two.",
+                first_bad.short(),
+                line.trim()
+            ))
+        }))
     }
 
     pub(super) fn report(
@@ -219,6 +248,7 @@ impl Hunt<'_> {
         }
         if self.plan.order.test.suite.is_none()
             && !(self.plan.is_suite_widened() && has_run)
+            && suite::covered(&self.plan.order.command) != Covered::All
             && let Some(fix) = finding.fixes.first()
             && let Some(command) = suite::obvious(store, fix.older)?
         {

@@ -110,6 +110,12 @@ impl FindingSources<'_> {
             reverts,
             no_fix,
             repairs,
+            repaired: finding
+                .verdicts
+                .iter()
+                .filter(|(_, outcome, is_repaired)| *is_repaired && !matches!(outcome, Outcome::Unresolved(_)))
+                .map(|(id, ..)| *id)
+                .collect(),
             evidence: finding.evidence.iter().map(|shown| evidence(shown, finding.n_unverified_units > 0)).collect(),
             held: self.held(finding)?,
             artifacts: (self.plan.artifacts() != Artifacts::Unused).then(|| idd_report::FetchedArtifacts {
@@ -559,13 +565,19 @@ const FAILS_OTHERS: [&str; 2] = [
     "each reversal of less than whole commits that makes the test pass makes other tests of the suite fail",
 ];
 
+/// No reversal applies.
+const NO_PLACE: &str =
+    "its reversal does not fit the newest revision, because newer commits rewrote the code around it";
+
 /// Why no reversal of a finding is recommended.
 fn why_no_fix(finding: &Finding) -> &'static str {
     let parts = || finding.fixes.iter().filter(|fix| fix.is_complete && !fix.is_revert());
     let is_any = |is_it: fn(&found::Fix) -> bool| parts().any(is_it);
     let mut reverts = finding.fixes.iter().filter(|fix| fix.is_revert() && fix.is_complete).peekable();
     let is_reverted = reverts.peek().is_some();
-    if !finding.own_tests.is_empty() {
+    if !finding.fixes.is_empty() && finding.fixes.iter().all(|fix| fix.tested == DOES_NOT_APPLY) {
+        NO_PLACE
+    } else if !finding.own_tests.is_empty() {
         "the culprit changed tests that still exist, and that would probably fail without its code"
     } else if is_any(|fix| fix.suite.is_some_and(|suite| suite != Outcome::Pass)) {
         FAILS_OTHERS[usize::from(reverts.any(found::Fix::is_whole))]
@@ -586,7 +598,7 @@ fn why_no_fix(finding: &Finding) -> &'static str {
     } else if finding.fixes.iter().any(|fix| !matches!(fix.tested, Outcome::Pass | DOES_NOT_APPLY)) {
         "the newest revision does not pass with its reversal: this test fails, or others that pass without it"
     } else {
-        "its reversal does not fit the newest revision, because newer commits rewrote the code around it"
+        NO_PLACE
     }
 }
 

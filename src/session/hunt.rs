@@ -478,6 +478,12 @@ impl<'h> Hunt<'h> {
         order.is_audited = self.runner.audit.is_some();
         order.may_widen &= self.signature.as_ref().is_some_and(|signature| signature.line.is_some());
         order.has_precheck &= self.runner.checking.as_ref().is_some_and(|checking| checking.useless.is_none());
+        // Without the name of the hunted test, others that fail beside it would not be seen.
+        if self.signature.as_ref().is_some_and(|signature| signature.test.is_some())
+            && self.plan.commands.directory.as_os_str().is_empty()
+        {
+            order.covered = suite::covered(&self.plan.order.command);
+        }
         if !order.has_suite && order.until == HuntStage::Fix {
             let tree = self.history.tree(self.plan.bad);
             order.could_ask_suite = suite::obvious(store, tree)?.is_some();

@@ -2,6 +2,7 @@
 
 use crate::order::{HuntOrder, TestCommand};
 use idd_base::{Ending, Observation, Stage, TreeId};
+use idd_hunt::own_tests::Covered;
 use idd_world::process::shell;
 use idd_world::repo::{RepoError, TreeStore};
 use idd_world::run::runners::RunnerReport;
@@ -109,7 +110,7 @@ struct Selecting {
 }
 
 /// The runners whose selection is known.
-const SELECTING: [Selecting; 10] = [
+const SELECTING: [Selecting; 15] = [
     Selecting { starts: &["pytest"], selects: &["-k", "-m"], inside: Some("::"), ..PLAIN },
     Selecting { starts: &["py.test"], selects: &["-k", "-m"], inside: Some("::"), ..PLAIN },
     Selecting { starts: &["-m", "pytest"], selects: &["-k", "-m"], inside: Some("::"), ..PLAIN },
@@ -135,9 +136,20 @@ const SELECTING: [Selecting; 10] = [
     Selecting { starts: &["go", "test"], selects: &["-run", "--run"], ..PLAIN },
     Selecting { starts: &["ctest"], selects: &["-R", "--tests-regex", "-I"], ..PLAIN },
     Selecting { starts: &["jest"], selects: &["-t", "--testNamePattern"], ..PLAIN },
+    Selecting { starts: &["vitest", "run"], selects: &["-t", "--testNamePattern"], ..PLAIN },
     Selecting { starts: &["vitest"], selects: &["-t", "--testNamePattern"], ..PLAIN },
     Selecting { starts: &["mocha"], selects: &["-g", "--grep", "-f", "--fgrep"], ..PLAIN },
     Selecting { starts: &["phpunit"], selects: &["--filter"], ..PLAIN },
+    Selecting {
+        starts: &["rspec"],
+        selects: &["-e", "--example", "-t", "--tag"],
+        values: &["-I", "-r", "--require", "-f", "--format"],
+        inside: Some(":"),
+        ..PLAIN
+    },
+    Selecting { starts: &["node", "--test"], selects: &["--test-name-pattern"], ..PLAIN },
+    Selecting { starts: &["prove"], values: &["-I", "-j", "-e"], ..PLAIN },
+    Selecting { starts: &["bats"], selects: &["-f", "--filter"], values: &["-j", "--jobs"], ..PLAIN },
 ];
 
 const PLAIN: Selecting =
@@ -153,54 +165,109 @@ pub fn line(order: &HuntOrder) -> Option<OsString> {
     order.test.suite.clone().or_else(widened)
 }
 
+/// A command of a known runner.
+struct RunnerCommand<'c> {
+    runner: &'static Selecting,
+    words: Vec<&'c str>,
+    /// Its words without its selection of tests.
+    kept: Vec<&'c str>,
+    /// Of these, the paths.
+    paths: Vec<&'c str>,
+    /// Of these, the options.
+    options: Vec<&'c str>,
+}
+
+impl<'c> RunnerCommand<'c> {
+    fn read(command: &'c TestCommand) -> Option<Self> {
+        let words: Vec<&str> = match command {
+            TestCommand::Argv(words) => words.iter().map(|word| word.to_str()).collect::<Option<_>>()?,
+            // A line that the shell would read otherwise than word by word is left alone.
+            TestCommand::Shell(line) => {
+                let is_plain = |line: &&str| !line.contains(|letter| "|&;<>()$`\\\"'*?[]#~=%!{}\n".contains(letter));
+                line.to_str().filter(is_plain)?.split_whitespace().collect()
+            }
+        };
+        let (runner, begin) = SELECTING.iter().find_map(|runner| {
+            let n_starts = runner.starts.len();
+            let is_start = |at: &usize| {
+                let name = words[*at].rsplit('/').next().unwrap_or_default();
+                name == runner.starts[0] && words[at + 1..at + n_starts] == runner.starts[1..]
+            };
+            let last = words.len().checked_sub(n_starts)?.min(MAX_BEFORE);
+            (0..=last).find(is_start).map(|at| (runner, at + n_starts))
+        })?;
+        let mut read = Self {
+            runner,
+            kept: words[..begin].to_vec(),
+            paths: Vec::new(),
+            options: Vec::new(),
+            words: words.clone(),
+        };
+        let mut rest = words[begin..].iter();
+        while let Some(word) = rest.next() {
+            let is_joined = |option: &&str| word.strip_prefix(*option).is_some_and(|rest| rest.starts_with('='));
+            if runner.selects.contains(word) {
+                rest.next();
+            } else if word.starts_with('-') {
+                if !runner.flags.contains(word) && !runner.selects.iter().any(is_joined) {
+                    read.kept.push(word);
+                    read.options.push(word);
+                }
+                if runner.values.contains(word) {
+                    read.kept.extend(rest.next());
+                }
+            } else if !runner.has_names {
+                let file = runner.inside.and_then(|mark| word.split(mark).next()).unwrap_or(word);
+                // Two tests of one file are one file.
+                if file == *word || !read.kept.contains(&file) {
+                    read.kept.push(file);
+                    read.paths.push(file);
+                }
+            }
+        }
+        if read.kept.last() == Some(&"--") {
+            read.kept.pop();
+        }
+        Some(read)
+    }
+}
+
 /// The test command without its selection of tests: all tests of the same file or package. `None` if it is no command of
 /// a known runner, or selects nothing.
 fn widened(command: &TestCommand) -> Option<OsString> {
-    let words: Vec<&str> = match command {
-        TestCommand::Argv(words) => words.iter().map(|word| word.to_str()).collect::<Option<_>>()?,
-        // A line that the shell would read otherwise than word by word is left alone.
-        TestCommand::Shell(line) => {
-            let line =
-                line.to_str().filter(|line| !line.contains(|letter| "|&;<>()$`\\\"'*?[]#~=%!{}\n".contains(letter)))?;
-            line.split_whitespace().collect()
-        }
-    };
-    let (runner, begin) = SELECTING.iter().find_map(|runner| {
-        let n_starts = runner.starts.len();
-        let is_start = |at: &usize| {
-            let name = words[*at].rsplit('/').next().unwrap_or_default();
-            name == runner.starts[0] && words[at + 1..at + n_starts] == runner.starts[1..]
-        };
-        let last = words.len().checked_sub(n_starts)?.min(MAX_BEFORE);
-        (0..=last).find(is_start).map(|at| (runner, at + n_starts))
-    })?;
-    let mut kept: Vec<&str> = words[..begin].to_vec();
-    let mut rest = words[begin..].iter();
-    while let Some(word) = rest.next() {
-        let is_joined = |option: &&str| word.strip_prefix(*option).is_some_and(|rest| rest.starts_with('='));
-        if runner.selects.contains(word) {
-            rest.next();
-        } else if word.starts_with('-') {
-            if !runner.flags.contains(word) && !runner.selects.iter().any(is_joined) {
-                kept.push(word);
-            }
-            if runner.values.contains(word) {
-                kept.extend(rest.next());
-            }
-        } else if !runner.has_names {
-            let file = runner.inside.and_then(|mark| word.split(mark).next()).unwrap_or(word);
-            // Two tests of one file are one file.
-            if file == *word || !kept.contains(&file) {
-                kept.push(file);
-            }
-        }
-    }
-    if kept.last() == Some(&"--") {
-        kept.pop();
-    }
-    let line = shell::line(kept.iter().map(|word| word.as_bytes()));
-    (kept != words).then(|| OsString::from_vec(line))
+    let read = RunnerCommand::read(command)?;
+    let line = shell::line(read.kept.iter().map(|word| word.as_bytes()));
+    (read.kept != read.words).then(|| OsString::from_vec(line))
 }
+
+/// The tests that a command executes, if it is one of a known runner and selects none of them by name.
+pub fn covered(command: &TestCommand) -> Covered {
+    let Some(read) = RunnerCommand::read(command).filter(|read| read.kept == read.words) else {
+        return Covered::Unknown;
+    };
+    let leaves_out = |option: &&str| LEAVES_OUT.iter().any(|word| option.contains(word));
+    let is_whole = match read.runner.starts {
+        ["cargo", ..] => read.options.iter().all(|option| !read.runner.values.contains(option)),
+        ["go", ..] => read.paths == ["./..."],
+        _ => read.paths.is_empty(),
+    };
+    let has_paths = !["cargo", "go", "ctest"].contains(&read.runner.starts[0]);
+    match () {
+        () if read.options.iter().any(leaves_out) => Covered::Unknown,
+        () if is_whole => Covered::All,
+        () if has_paths => {
+            let path = |path: &&str| path.trim_start_matches("./").trim_end_matches('/').as_bytes().to_vec();
+            Covered::Below(read.paths.iter().map(path).collect())
+        }
+        () => Covered::Unknown,
+    }
+}
+
+/// Parts of the names of options with which a runner leaves tests out.
+const LEAVES_OUT: [&str; 13] = [
+    "ignore", "filter", "pattern", "exclude", "deselect", "project", "grep", "tag", "only", "changed", "shard", "lib",
+    "bin",
+];
 
 /// The number of failures in a line; `None` if it has no count.
 fn counted(line: &str) -> Option<u64> {
@@ -336,6 +403,31 @@ mod tests {
         check(pytest, &format!("{pytest}a.c:3:1: error: bad\n"), &["a.c:N: error: bad"], false);
         check(&format!("{pytest}a.c:3:1: error: bad\n"), &format!("{pytest}a.c:4:1: error: bad\n"), &[], false);
         check(pytest, &format!("E   assert 3\n{pytest}"), &[], false);
+    }
+
+    #[test]
+    fn a_command_without_a_selection_covers_the_project_or_the_paths_that_it_names() {
+        let below = |path: &str| Covered::Below(vec![path.as_bytes().to_vec()]);
+        for (line, expected) in [
+            ("go test ./...", Covered::All),
+            ("go test ./pkg", Covered::Unknown),
+            ("go test -run TestOne ./...", Covered::Unknown),
+            ("cargo test --release", Covered::All),
+            ("cargo test --lib", Covered::Unknown),
+            ("cargo test -p core", Covered::Unknown),
+            ("npx vitest run", Covered::All),
+            ("npx vitest run ./test/q.test.ts", below("test/q.test.ts")),
+            ("npx vitest run test/q.test.ts -t one", Covered::Unknown),
+            ("python3 -m pytest -q tests/", below("tests")),
+            ("pytest tests/a.py::one", Covered::Unknown),
+            ("pytest --ignore tests/b", Covered::Unknown),
+            ("rspec -I lib", Covered::All),
+            ("prove -l t/a.t", below("t/a.t")),
+            ("make check", Covered::Unknown),
+        ] {
+            assert_eq!(covered(&TestCommand::Shell(line.into())), expected, "{line}");
+        }
+        assert!(below("tests").has(b"tests/a.py") && !below("tests").has(b"tests2/a.py"));
     }
 
     #[test]

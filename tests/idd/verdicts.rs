@@ -33,6 +33,23 @@ fn a_repair_that_brings_the_culprit_is_noticed_even_beside_another_edit() {
 }
 
 #[test]
+fn a_first_bad_commit_that_prints_other_values_than_the_bad_revision_is_told() {
+    let versions = |values: &[&str]| {
+        let commits = values.iter().map(|value| format!("echo {value} > value; commit 'print {value}'\n"));
+        Fixture::of(&commits.collect::<String>())
+    };
+    let test = r#"printf "assert '%s' == 'x'\\n" "$(cat value)"; grep -qx x value"#;
+    let said = |fixture: &Fixture, first_bad: &str| -> Vec<String> {
+        let notes = check(fixture, &["--until", "commit", test], first_bad).notes;
+        let notes = notes.iter().map(|note| String::from_utf8_lossy(note.as_bytes()).into_owned());
+        notes.filter(|note| note.contains("has other values")).collect()
+    };
+    let told = said(&versions(&["x", "y", "z"]), "print y");
+    assert!(told[0].contains("than at the bad revision: `assert 'y' == 'x'`. If it is another failure"), "{told:?}");
+    assert!(said(&versions(&["x", "z"]), "print z").is_empty());
+}
+
+#[test]
 fn the_fix_is_for_the_bad_revision_if_head_does_not_show_the_failure() {
     let fixture = Fixture::of(&format!("{NEIGHBOURS}\n sed -i 's/echo 0/echo 1/' lib.sh; commit 'mend alpha'"));
     let report = check(&fixture, &["--bad", "HEAD~1", "./t.sh"], "break alpha");

@@ -8,8 +8,8 @@ use crate::style::TextRole;
 use crate::text::{TextLook, patch, rows};
 use crate::views::views;
 use crate::{Commit, Report, ReportedFix, Status, Suite, Untrusted, places, summary, text};
-use idd_base::{CommitId, Outcome, count};
-use std::collections::{BTreeSet, HashSet};
+use idd_base::{Outcome, count};
+use std::collections::HashSet;
 use std::io::{self, Write};
 
 /// The rows of a screen of so many columns, with the ones of the culprit. A narrower one has more, for the same text.
@@ -240,10 +240,9 @@ impl TextScreen<'_> {
         let mut rows = Vec::new();
         let chain = chain_of(explanations);
         rows.extend(chain.into_iter().flat_map(|chain| self.labelled("why:", &chain.in_one_line())));
-        let repaired = report.repairs.iter().filter(|repair| !repair.patch.is_empty()).map(|repair| repair.commit);
-        let repaired: BTreeSet<CommitId> = repaired.collect();
-        if !repaired.is_empty() {
-            rows.extend(self.labelled("repairs:", &format!("{} made testable", count(repaired.len(), "revision"))));
+        if !report.repaired.is_empty() {
+            let tested = count(report.repaired.len(), "revision");
+            rows.extend(self.labelled("repairs:", &format!("{tested} tested with a repair")));
         }
         let places = [("held:", false, "as now, in every revision"), ("beside:", true, BESIDE)];
         for (label, beside, how) in places.into_iter().filter(|_| text::is_found(report.status)) {

@@ -56,7 +56,7 @@ fn found_names_the_commit_the_lines_the_fix_and_the_evidence() {
     `git idd apply` puts it into the working tree.
 
     Evidence:
-      ✓ good passes              222222222222  pass (clean, verified, on this machine)
+      ✓ good passes              222222222222  pass (repaired, clean, verified, on this machine)
       ✗ good + sufficient fails  -             unresolved(build), expected fail (incremental, observed, on grpcs://build.example.org:443/main)
 
     Kept in every revision as they are now:
@@ -232,7 +232,7 @@ fn a_finding_fits_on_a_screen() {
       - while (n < max)
       + while (n <= max)
 
-    repairs:   1 revision made testable
+    repairs:   1 revision tested with a repair
     held:      test.sh, as now, in every revision
     beside:    build, from your working tree; builds may change their copy
     fix:       2 lines (the whole declarations): the test passes at HEAD, no suite
@@ -310,7 +310,7 @@ fn a_long_finding_fits_on_a_screen_and_says_what_is_left_out() {
     at 333333333333 mends it (seen in the search, not run again).
       ... 61 more rows (`git idd show --full`)
 
-    repairs:   1 revision made testable
+    repairs:   1 revision tested with a repair
     held:      test.sh, test.sh, test.sh, 17 more, as now, in every revision
     fix:       2 lines (the whole declarations): the test passes at HEAD, no suite
                gave a result (`--suite`)

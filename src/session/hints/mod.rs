@@ -54,6 +54,7 @@ pub fn of(scene: &HintScene<'_>, conclusion: Conclusion) -> Vec<String> {
                 return vec![said];
             }
             hints.extend(files::uncommitted(scene, "If the test fails only with them, they are the cause"));
+            hints.extend(scene.seen.iter().find_map(|seen| output::ran_nothing(&seen.output)));
         }
         Conclusion::NeverPassed | Conclusion::GoodFails => {
             hints.extend(files::missing(scene).or_else(|| files::same_product(scene)));

@@ -61,6 +61,12 @@ pub fn hints(seen: &[Observation], is_without_finding: bool) -> Vec<String> {
     hints
 }
 
+/// The hint about a runner that succeeds and has run no test.
+pub fn ran_nothing(output: &str) -> Option<String> {
+    let line = output.lines().find(|line| idd_world::run::ran_nothing(line))?;
+    Some(format!("The runner has run no test: `{}`. Check the name of the test.", line.trim()))
+}
+
 /// Whether a run found its port taken.
 pub fn has_port_taken(seen: &Observation) -> bool {
     COMPILED[PORT].is_match(&seen.output)

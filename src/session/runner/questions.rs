@@ -53,8 +53,11 @@ impl Runner<'_> {
             let is_failure_line =
                 |line: &str| wanted.as_ref().is_some_and(|wanted| alike::matches(&normalise(line), wanted));
             let is_known = wanted.is_some().then_some(&is_failure_line as &dyn Fn(&str) -> bool);
-            let exact =
-                (!older.is_empty() && !newer.is_empty()).then(|| Arc::new(Exact::new(&older, &newer, is_known)));
+            let is_named = self.criteria.named().is_some();
+            let exact = (!older.is_empty() && !newer.is_empty()).then(|| {
+                let exact = Exact::new(&older, &newer, is_known);
+                Arc::new(if is_named { exact.of_named_test() } else { exact })
+            });
             let exactness = exact.as_ref().map_or(Exactness::Normalised, |exact| exact.exactness);
             self.beside.exactness = self.beside.exactness.max(Some(exactness));
             if exact.as_ref().is_some_and(|exact| exact.is_mute) && !self.beside.is_mute {

@@ -227,6 +227,12 @@ fn said<'o>(observation: &'o Observation, output: &'o str) -> impl Iterator<Item
     junit::reason(&observation.reported).into_iter().chain(output.lines())
 }
 
+/// The failure line of a run as it was printed; `None` if the signature has no line, or if the run does not print it.
+pub fn printed_line<'o>(observation: &'o Observation, signature: &Signature) -> Option<&'o str> {
+    let line = signature.line.as_ref()?;
+    said(observation, &observation.output).find(|printed| alike::matches(&normalise(printed), line))
+}
+
 fn common_line(first: &Observation, second: &Observation) -> Option<String> {
     let is_cut_short = first.ending == Ending::Timeout || crash(first.ending).is_some();
     let line_of = |observation: &Observation| {

@@ -3,10 +3,11 @@
 //! The signature of the search is tolerant, so that one failure is recognised over years of history. Inside one change
 //! this would confuse failures: `got 17.35` and `got 18.32` are the same line without numbers.
 
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
 
-use regex::{Regex, RegexBuilder};
+use regex::{Regex, RegexBuilder, RegexSet};
 
 use super::normalise::{DESCRIBED, normalise, without_colours};
 use idd_base::{Observation, Outcome, Reason};
@@ -60,6 +61,9 @@ pub struct Exact {
     known: BTreeSet<String>,
     /// Lines that differ between two runs of one end, without numbers, paths and times.
     noise: BTreeSet<String>,
+    /// Whether a runner names the hunted test. Then its counts, its progress and its lists of other tests do not tell how
+    /// that test fails: a change that adds tests changes them.
+    is_named: bool,
 }
 
 impl Exact {
@@ -88,12 +92,20 @@ impl Exact {
             (false, None, None) => Exactness::Ending,
         };
         let is_mute = newer_lines.iter().flatten().all(|line| older_lines.iter().any(|lines| lines.contains(line)));
-        Self { exactness, is_mute, line, known, noise }
+        Self { exactness, is_mute, line, known, noise, is_named: false }
+    }
+
+    /// The same for a test that a runner names.
+    #[must_use]
+    pub fn of_named_test(self) -> Self {
+        let known = self.known.iter().map(|line| without_number(line)).collect();
+        let line = self.line.map(|line| without_number(&line));
+        Self { known, line, is_named: true, ..self }
     }
 
     /// The exact outcome of an observation, given its outcome in the search.
     pub fn judge(&self, observation: &Observation, tolerant: Outcome) -> Outcome {
-        let is_line = |wanted: &String| observation.output.lines().any(|line| form(line) == *wanted);
+        let is_line = |wanted: &String| observation.output.lines().any(|line| self.compared(&form(line)) == *wanted);
         match tolerant {
             Outcome::Unresolved(_) => tolerant,
             Outcome::Fail if !self.line.as_ref().is_none_or(is_line) => Outcome::Unresolved(Reason::Other),
@@ -104,11 +116,44 @@ impl Exact {
         }
     }
 
+    /// A line as it is compared.
+    fn compared<'l>(&self, line: &'l str) -> Cow<'l, str> {
+        if self.is_named { without_number(line).into() } else { line.into() }
+    }
+
     /// The first line that neither end prints.
     fn foreign(&self, observation: &Observation) -> Option<String> {
-        lines(observation).into_iter().find(|line| !self.known.contains(line) && !self.noise.contains(&normalise(line)))
+        let is_foreign = |line: &String| {
+            if self.is_named && RUNNER_LINES.is_match(line) {
+                return false;
+            }
+            !self.known.contains(&*self.compared(line)) && !self.noise.contains(&normalise(line))
+        };
+        lines(observation).into_iter().find(is_foreign)
     }
 }
+
+/// The line of a test in a list without its number, which changes if there are other tests before it.
+fn without_number(line: &str) -> String {
+    static NUMBER: LazyLock<Regex> =
+        LazyLock::new(|| Regex::new(r"^((?:not )?ok|\[\d+/\d+\]|) ?\d+(\)| |$)").expect("a valid pattern"));
+    NUMBER.replace(line, "$1$2").into_owned()
+}
+
+/// What runners print of all tests together, as [`form`] makes it: counts, progress, what passes; and the frames below a
+/// panic of Go, whose arguments are addresses.
+static RUNNER_LINES: LazyLock<RegexSet> = LazyLock::new(|| {
+    let patterns = [
+        r"(?i)^(?:[#ℹ=*-]+ ?)*(?:\[\w+\] )?(?:test files|test suites|tests?(?: run)?|suites|examples?|files|snapshots|assertions|specs|pass(?:ed|ing)?|fail(?:ed|ing|ures)?(?: tests?)?|skipped|todo|cancelled|duration_ms|time)[:=]? *(?:\d|<duration>)",
+        r"(?i)^(?:[#=*-]+ ?)*\[? *\d+ (?:tests?|examples?|runs?|passed|failed|passing|failing|pending|success(?:es)?|specs?|assertions?|skipped|failures?)\b",
+        r"^[.FESsxXI*●◼◌○✱!]+(?:\s+(?:\[[ \dN]*%\]|\d+ / \d+ \([ \dN]*%\)))?$|^\S+ [.FEsxX]+\s+\[N%\]$",
+        r"^ok\b|^1\.\.\d+$|^# Looks like you \w+ \d|^\S+ \(Wstat: |^\S+\.t \.+|^Dubious, test returned",
+        r"^[✓✔√❯↓] |^(?:PASS|FAIL|\?)\s+\S+\s+(?:<duration>|\[|\(cached\)|coverage)|^--- PASS: |^=== (?:RUN|PAUSE|CONT|NAME)\b",
+        r"^goroutine \d+|^\S+\(.*\b0x.*\)$|^\S+\.go:N \+0x|^created by |^<address>",
+        r"^running \d+ tests?$|^test result: |^test .* \.\.\. ok$|^Ran \d+ tests? in|^(?:OK|FAILED) \(|^Finished in |^Finished tests|^Run options: |^Randomized with seed|^\d+% tests passed|^\d+/\d+ +Test +#\d+: .* Passed|^Start +\d+: ",
+    ];
+    RegexSet::new(patterns.map(|pattern| pattern.replace(r"\b", r"(?-u:\b)"))).expect("valid patterns")
+});
 
 /// Lines that some run printed and another one did not, without those that are known to differ.
 fn noise_of(runs: &[BTreeSet<String>]) -> BTreeSet<String> {
@@ -132,7 +177,7 @@ fn lines(observation: &Observation) -> BTreeSet<String> {
 pub fn form(line: &str) -> String {
     let mut text = without_colours(line).trim().to_owned();
     for (pattern, replacement) in REPLACEMENTS.iter() {
-        if let std::borrow::Cow::Owned(replaced) = pattern.replace_all(&text, *replacement) {
+        if let Cow::Owned(replaced) = pattern.replace_all(&text, *replacement) {
             text = replaced;
         }
     }
@@ -209,6 +254,50 @@ mod tests {
         check(&older, &newer, "a\nFAIL\nb\n", Outcome::Fail, OTHER);
         check(&older, &newer, "a\nok\nempty table\n", Outcome::Pass, OTHER);
         check(&older, &newer, "ok\n", Outcome::Pass, Outcome::Pass);
+    }
+
+    #[test]
+    fn what_a_runner_counts_does_not_count_where_it_names_the_test() {
+        let named = |older: &str, newer: &str, candidate: &str, tolerant: Outcome| {
+            let runs = |output: &str| [seen(output), seen(output)];
+            let is_failure_line = |line: &str| line.starts_with("FAIL") || line.starts_with("not ok");
+            Exact::new(&runs(older), &runs(newer), Some(&is_failure_line))
+                .of_named_test()
+                .judge(&seen(candidate), tolerant)
+        };
+        let (older, newer) = (
+            "✓ test/q.test.ts (28 tests) 9ms\n Tests  28 passed (28)\n",
+            "FAIL test/q.test.ts > a\nAssertionError: 1\n Tests  1 failed | 36 passed (37)\n",
+        );
+        let failed = "FAIL test/q.test.ts > a\nAssertionError: 1\n Tests  1 failed | 30 passed (31)\n";
+        assert_eq!(named(older, newer, failed, Outcome::Fail), Outcome::Fail);
+        let passed = "✓ test/q.test.ts (34 tests) 9ms\n Tests  34 passed (34)\n";
+        assert_eq!(named(older, newer, passed, Outcome::Pass), Outcome::Pass);
+        let otherwise = "FAIL test/q.test.ts > a\nReferenceError: f\n Tests  1 failed | 30 passed (31)\n";
+        assert_eq!(named(older, newer, otherwise, Outcome::Fail), OTHER);
+        let (older, newer) = ("1..2\nok 1 - a\nok 2 - b\n", "1..3\nok 1 - new\nnot ok 2 - a\n# at a.t\nok 3 - b\n");
+        assert_eq!(named(older, newer, "1..2\nnot ok 1 - a\n# at a.t\nok 2 - b\n", Outcome::Fail), Outcome::Fail);
+        let counts = [
+            "# tests 5",
+            "ℹ fail 1",
+            "Files=1, Tests=132, 3 wallclock secs",
+            "Failed 1/132 subtests",
+            "Failed test:  44",
+            "3 examples, 1 failure",
+            "5 runs, 5 assertions, 1 failures",
+            "..F.",
+            "ok  \tm\t(cached)",
+            "Tests: 6, Assertions: 6, Failures: 1.",
+            ".....F  6 / 6 (100%)",
+            "# Looks like you failed 1 test of 132.",
+            "=== 1 failed, 3 passed in 0.2s ===",
+            "t/a.t (Wstat: 256 (exited 1) Tests: 132 Failed: 1)",
+            "\t/x/encode.go:555 +0x285",
+            "goroutine 34 [running]:",
+        ];
+        for line in counts {
+            assert_eq!(named("a\n", "FAIL a\n", &format!("FAIL a\n{line}\n"), Outcome::Fail), Outcome::Fail, "{line}");
+        }
     }
 
     #[test]

@@ -31,12 +31,18 @@ pub(super) fn telling_line(output: &str) -> Option<String> {
         }
     }
     let (_, index) = best?;
-    let line = match lines.get(index + 1) {
-        // The headline has the place, the next line the reason.
-        Some(next) if HEADLINE.is_match(lines[index]) => next,
-        _ => lines[index],
-    };
-    Some(normalise(line))
+    Some(normalise(reason(&lines[index..])))
+}
+
+/// The line with the reason of a failure: the first of these, or what follows a headline.
+fn reason<'o>(lines: &[&'o str]) -> &'o str {
+    let line = lines[0];
+    if OF_MINITEST.is_match(line) {
+        // The name of the test, then the reason, or what differs.
+        let is_of_difference = |line: &str| ["---", "+++", "@@"].iter().any(|head| line.starts_with(head));
+        return lines[1..].iter().skip(1).find(|line| !is_of_difference(line)).unwrap_or(&line);
+    }
+    lines.get(1).filter(|_| HEADLINE.is_match(line)).unwrap_or(&line)
 }
 
 /// Whether a line is known to report a failure.
@@ -78,7 +84,7 @@ static TELLING: LazyLock<RegexSet> = LazyLock::new(|| {
         r"^[^\s:]+:\d+(?::\d+)?: (?:fatal )?error: |^error\[E\d+\]: |: undefined reference to |^[^\s:]+\.java:\d+: error: ",
         // One failed check, as test frameworks report it.
         r"(?i)\bexpected\b.*\b(?:got|but|actual|was|received|found|instead)\b|\b(?:got|actual|was|received)\b.*\bexpected\b",
-        r"^not ok\b|^\s*--- FAIL: |^\[\s+FAILED\s+\] |^(?:FAIL|FAILED|XPASS|ERROR): |^FAIL(?:ED)?[ :]|^\S+ \.\.\. FAILED$|: Failure$",
+        r"^not ok\b|^\s*--- FAIL: |^\[\s+FAILED\s+\] |^\s*#\s+Failed (?:\([A-Z]+\) )?test\b|^(?:FAIL|FAILED|XPASS|ERROR): |^Failed asserting that |^FAIL(?:ED)?[ :]|^\S+ \.\.\. FAILED$|: Failure$",
         r"(?i)\b(?:files? .* differ|differ: |mismatch|do(?:es)? not match)",
         // Crashes, as a shell reports them.
         r"\b(?:Segmentation fault|Bus error|Illegal instruction|Floating point exception|Aborted|Trace/breakpoint trap|stack overflow)\b",
@@ -96,6 +102,10 @@ static HEADLINE: LazyLock<Regex> = LazyLock::new(|| {
         .expect("a valid pattern")
 });
 
+/// The headline of a test that fails in minitest.
+static OF_MINITEST: LazyLock<Regex> =
+    LazyLock::new(|| Regex::new(r"^ +\d+\) (?:Failure|Error):$").expect("a valid pattern"));
+
 /// Lines that runners, build tools and shells add to every failure.
 static NOISE: LazyLock<RegexSet> = LazyLock::new(|| {
     compile(&[
@@ -110,7 +120,10 @@ static NOISE: LazyLock<RegexSet> = LazyLock::new(|| {
         r"^\* (?:What went wrong|Try|Get more help)|^> (?:Run with|Get more help|There were failing tests)|^BUILD FAILED|^FAILURE: Build failed|^\d+ actionable task|^Execution failed for task",
         r"^=+ .*(?:failed|passed|error|FAILURES|ERRORS|short test summary|test session).* =+$|^={3,}$|^-{3,}$|^_{3,}.*_{3,}$|^#{3,}$|^(?:FAILED|OK) \((?:failures|errors|skipped)=",
         // Lua: the message precedes the traceback.
-        r"^stack traceback:$|^\s*\[C\]: in \S|^\s+\S+: in (?:main chunk|(?:upvalue|local|function|method|field|global|metamethod|for iterator)\b)",
+        r"^stack traceback:$|^\s*\[C\]: (?:in \S|\?$)|^\s+\S+: in (?:main chunk|(?:upvalue|local|function|method|field|global|metamethod|for iterator)\b)",
+        // What is left out, and what prove and `PHPUnit` count.
+        r"(?i)^\s*skipp(?:ing|ed)\b",
+        r"^\s*# Looks like you failed \d|^Dubious, test returned \d|^Failed \d+/\d+ subtests|^\s+Failed tests?: +\d|^Result: FAIL$|^There (?:was|were) \d+ (?:failure|error)s?:$|^FAILURES!$|^ERRORS!$",
         // All but `Missing script`.
         r"^npm (?:ERR!|error)(?:\s*$| +(?:[^M\s]|M[^i]))|^Traceback \(most recent call last\)|^During handling of|^\s+at \S+\(.*\)$|^\s+at .*:\d+:\d+\)?$|^goroutine \d|^\s+\.\.\. \d+ more",
         r"^# (?:TOTAL|PASS|SKIP|XFAIL|FAIL|XPASS|ERROR): |^See \S*test-suite\.log|^\[\.\.\. \d+ bytes cut \.\.\.\]$|^1\.\.\d+$",
@@ -132,6 +145,29 @@ mod tests {
         let output = "lua: t.lua:3: attempt to index a nil value (field 'x')\nstack traceback:\n\
                       \tt.lua:3: in local 'f'\n\tt.lua:5: in main chunk\n\t[C]: in ?\n";
         check(output, "lua: t.lua:N: attempt to index a nil value (field 'x')");
+    }
+
+    #[test]
+    fn the_reason_is_found_in_the_outputs_of_prove_minitest_and_an_old_lua() {
+        check(
+            "lua: t.lua:5: gave /x\nstack traceback:\n\t[C]: in function 'assert'\n\tt.lua:5: in main chunk\n\t[C]: ?\n",
+            "lua: t.lua:N: gave <path>",
+        );
+        check(
+            "#   Failed test 'more classes'\n#   at t/dom.t line 1090.\n# Looks like you failed 1 test of 132.\nt/dom.t .. \n\
+             Dubious, test returned 1 (wstat 256, 0x100)\nFailed 1/132 subtests \n  Failed test:  44\nResult: FAIL\n",
+            "# Failed test 'more classes'",
+        );
+        check(
+            "Skipping latex tests because latex is missing\n  1) Failure:\nTestA#test_b [a.rb:60]:\n--- expected\n\
+             +++ actual\n@@ -1 +1 @@\n-\"x\"\n+\"y\"\n\n1 runs, 1 assertions, 1 failures, 0 errors, 0 skips\n",
+            "-\"x\"",
+        );
+        check("  1) Failure:\nTestA#test_b [a.rb:60]:\nExpected: 3\n  Actual: 4\n", "Expected: N");
+        check(
+            "1) ATest::testB\nFailed asserting that 3 is 4.\n\na.php:12\n\nFAILURES!\n",
+            "Failed asserting that N is N.",
+        );
     }
 
     #[test]

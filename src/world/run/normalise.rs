@@ -152,6 +152,12 @@ static QUOTED: LazyLock<Regex> = LazyLock::new(|| {
     compiled(r#"(?i)(^|[\s(\[{=,:])(?:'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")|((?:expected|actual|was):? ?)<[^<>]+>"#)
 });
 
+/// The quoted values of a line that compares values, which [`normalise`] leaves out.
+pub fn quoted_values(line: &str) -> Vec<&str> {
+    let has_values = COMPARES.is_match(line) && !NAMES.is_match(line);
+    QUOTED.find_iter(line).filter(|_| has_values).map(|found| found.as_str().trim_start()).collect()
+}
+
 /// Word boundaries of ASCII: others would make every line with non-ASCII text slow.
 fn compiled(pattern: &str) -> Regex {
     Regex::new(&pattern.replace(r"\b", r"(?-u:\b)")).expect("a valid pattern")

@@ -159,18 +159,20 @@ const NO_TEST: [&str; 10] = [
     r"^No tests executed!",
 ];
 
-/// Messages of test runners that have run no test and succeed: cargo, go, jest, mocha, node, `RSpec`, minitest.
-const RAN_NOTHING: [&str; 6] = [
+/// Messages of test runners that have run no test and succeed: cargo, go, jest, mocha, node, `RSpec`, minitest, vitest, busted.
+const RAN_NOTHING: [&str; 8] = [
     r"^test result: ok\. 0 passed; 0 failed; (?:[1-9]\d* ignored; 0 measured; \d+|0 ignored; 0 measured; [1-9]\d*) filtered out",
     r"^testing: warning: no tests to run|^ok  \t.* \[no tests to run\]$",
     r"^No tests? (?:files? )?found, exiting with code 0",
     r"^ +0 passing \(",
     r"^(?:#|ℹ) tests 0$",
     r"^0 (?:examples|runs|tests), 0 (?:failures|assertions)",
+    r"^ *Tests:? +\d+ (?:skipped|todo)(?:(?: \||,) \d+ (?:skipped|todo))*(?: \(\d+\)|, \d+ total)$",
+    r"^0 successes / 0 failures / 0 errors",
 ];
 
 /// Whether a test runner that succeeds reports in a line that it has run no test.
-pub(super) fn ran_nothing(line: &str) -> bool {
+pub fn ran_nothing(line: &str) -> bool {
     static PATTERNS: LazyLock<RegexSet> = LazyLock::new(|| compile(&RAN_NOTHING));
     PATTERNS.is_match(line) || lacks_test(line)
 }

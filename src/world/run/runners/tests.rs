@@ -59,6 +59,16 @@ fn a_runner_that_succeeds_without_the_test_lacks_it() {
         ("go test", "x TestA", "ok  \tx\t0.001s\tcoverage: [no statements]\n".to_owned(), false),
         ("mocha", "suite two", "\n\n  0 passing (2ms)\n\n".to_owned(), true),
         ("mocha", "suite two", "\n\n  3 passing (2ms)\n\n".to_owned(), false),
+        (
+            "vitest",
+            "test/a.test.ts > one",
+            " ↓ test/a.test.ts (3 tests | 3 skipped)\n\n Test Files  1 skipped (1)\n      Tests  3 skipped (3)\n"
+                .to_owned(),
+            true,
+        ),
+        ("vitest", "test/a.test.ts > one", "      Tests  1 passed | 2 skipped (3)\n".to_owned(), false),
+        ("jest", "one", "Tests:       3 skipped, 3 total\n".to_owned(), true),
+        ("jest", "one", "Tests:       2 skipped, 1 passed, 3 total\n".to_owned(), false),
         // What is skipped has not run, whatever is printed of it.
         (
             "cargo test",
