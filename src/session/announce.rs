@@ -47,6 +47,7 @@ impl Announcing<'_, '_> {
             (state.finding.clone(), state.n_refused as u64)
         };
         found.conclusion = Conclusion::Culprit;
+        self.runner.end_of_search();
         // An unreadable tree shows again in the reduction.
         let Ok(mut report) = finding::report(&found, self.sources) else { return Ok(()) };
         let Some(commit) = found.first_bad else { return Ok(()) };

@@ -110,7 +110,7 @@ struct Selecting {
 }
 
 /// The runners whose selection is known.
-const SELECTING: [Selecting; 15] = [
+const SELECTING: [Selecting; 16] = [
     Selecting { starts: &["pytest"], selects: &["-k", "-m"], inside: Some("::"), ..PLAIN },
     Selecting { starts: &["py.test"], selects: &["-k", "-m"], inside: Some("::"), ..PLAIN },
     Selecting { starts: &["-m", "pytest"], selects: &["-k", "-m"], inside: Some("::"), ..PLAIN },
@@ -148,6 +148,7 @@ const SELECTING: [Selecting; 15] = [
         ..PLAIN
     },
     Selecting { starts: &["node", "--test"], selects: &["--test-name-pattern"], ..PLAIN },
+    Selecting { starts: &["busted"], selects: &["-t", "--tags", "--filter", "--name"], ..PLAIN },
     Selecting { starts: &["prove"], values: &["-I", "-j", "-e"], ..PLAIN },
     Selecting { starts: &["bats"], selects: &["-f", "--filter"], values: &["-j", "--jobs"], ..PLAIN },
 ];

@@ -47,6 +47,19 @@ as `git idd <test-cmd>`: it hunts with this test. `git idd -- run` runs a progra
 `git idd -h` lists the commands, `git idd help` shows the manual.
 ";
 
+/// The pages of `git idd help <page>`, by their names.
+const PAGES: [(&[&str], &str); 9] = [
+    (&["ci", "nightly"], include_str!("../../../docs/manual/ci.md")),
+    (&["fixes"], include_str!("../../../docs/manual/fixes.md")),
+    (&["flaky"], include_str!("../../../docs/manual/flaky.md")),
+    (&["hunting"], include_str!("../../../docs/manual/hunting.md")),
+    (&["languages"], include_str!("../../../docs/manual/languages.md")),
+    (&["limits"], include_str!("../../../docs/manual/limits.md")),
+    (&["old-revisions", "old"], include_str!("../../../docs/manual/old-revisions.md")),
+    (&["place"], include_str!("../../../docs/manual/place.md")),
+    (&["questions"], include_str!("../../../docs/manual/questions.md")),
+];
+
 /// The width of the manual if it is not printed on a terminal, and the largest on one, in columns.
 const WIDTHS: (usize, usize) = (80, 100);
 
@@ -59,7 +72,7 @@ pub fn answer(help: Help, console: Console) -> io::Result<CommandAnswer> {
     })
 }
 
-/// The answer to `git idd help`: the manual, or the help of the command that `words` name.
+/// The answer to `git idd help`: the manual, a page, or the help of the command that `words` name.
 ///
 /// The manual also has the name `idd`, as in `git help idd`.
 pub fn run(words: &[String], console: Console) -> Result<CommandAnswer, Failure> {
@@ -69,10 +82,16 @@ pub fn run(words: &[String], console: Console) -> Result<CommandAnswer, Failure>
     if words == ["run"] {
         return Ok(CommandAnswer::Text(RUN.into(), 0));
     }
+    if let [word] = words
+        && let Some((_, page)) = PAGES.iter().find(|(names, _)| names.contains(&word.as_str()))
+    {
+        return Ok(CommandAnswer::Page(page.as_bytes().to_vec()));
+    }
     let mut command = &args::command();
     for word in words {
         command = command.find_subcommand(word).ok_or_else(|| {
-            let names = command.get_subcommands().map(clap::Command::get_name);
+            let pages = PAGES.iter().flat_map(|(names, _)| names.iter().copied());
+            let names = command.get_subcommands().map(clap::Command::get_name).chain(pages);
             if let Some((message, hint)) = habits::of_bisect(word, &[], false) {
                 return Failure::usage(message).with_hint(hint);
             }
@@ -104,7 +123,8 @@ pub fn summary() -> String {
     for (use_of, names) in COMMANDS {
         let _ = writeln!(text, "  {:<9}{}", format!("{use_of}:"), names.join(", "));
     }
-    text + "\n`git idd help` shows the manual with all options, `git idd help <command>` those\nof a command.\n"
+    text + "\n`git idd help` shows the manual with all options, `git idd help <command>` those\n\
+            of a command, `git idd help <page>` a page: ci, fixes, flaky, limits, old, place\n"
 }
 
 /// An option as it is typed.
@@ -161,6 +181,7 @@ mod tests {
         assert_eq!((shown(&["idd"]).unwrap(), shown(&["git-idd"]).unwrap()), (manual.clone(), manual));
         assert!(shown(&["shrink"]).unwrap().contains("Usage: git idd shrink"));
         assert!(shown(&["trace", "step"]).unwrap().contains("Usage: git idd trace step"));
+        assert!(shown(&["nightly"]).unwrap().starts_with("# In CI"));
         let failure = shown(&["shrnik"]).unwrap_err();
         assert_eq!(failure.status, Status::Usage);
         assert_eq!(failure.hint.unwrap(), "did you mean `shrink`? `git idd -h` lists the commands".into());

@@ -303,6 +303,11 @@ impl Runner<'_> {
             && self.criteria.fail_match.is_none()
     }
 
+    /// From now on, probes that belong to the search test parts of the change, of which nothing is told as of a revision.
+    pub fn end_of_search(&mut self) {
+        self.beside.told_lines.insert(ONLY_OTHERS.to_owned());
+    }
+
     /// Reports a revision that fails with another line than the bad one, once for each line.
     pub(super) fn tell_other_failure(&mut self, probe: &Probe, outcome: Outcome) -> Result<(), RunnerError> {
         let is_other =

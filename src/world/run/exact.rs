@@ -99,7 +99,7 @@ impl Exact {
     #[must_use]
     pub fn of_named_test(self) -> Self {
         let known = self.known.iter().map(|line| without_number(line)).collect();
-        let line = self.line.map(|line| without_number(&line));
+        let line = self.line.filter(|line| !RUNNER_LINES.is_match(line)).map(|line| without_number(&line));
         Self { known, line, is_named: true, ..self }
     }
 
@@ -146,8 +146,8 @@ static RUNNER_LINES: LazyLock<RegexSet> = LazyLock::new(|| {
     let patterns = [
         r"(?i)^(?:[#ℹ=*-]+ ?)*(?:\[\w+\] )?(?:test files|test suites|tests?(?: run)?|suites|examples?|files|snapshots|assertions|specs|pass(?:ed|ing)?|fail(?:ed|ing|ures)?(?: tests?)?|skipped|todo|cancelled|duration_ms|time)[:=]? *(?:\d|<duration>)",
         r"(?i)^(?:[#=*-]+ ?)*\[? *\d+ (?:tests?|examples?|runs?|passed|failed|passing|failing|pending|success(?:es)?|specs?|assertions?|skipped|failures?)\b",
-        r"^[.FESsxXI*●◼◌○✱!]+(?:\s+(?:\[[ \dN]*%\]|\d+ / \d+ \([ \dN]*%\)))?$|^\S+ [.FEsxX]+\s+\[N%\]$",
-        r"^ok\b|^1\.\.\d+$|^# Looks like you \w+ \d|^\S+ \(Wstat: |^\S+\.t \.+|^Dubious, test returned",
+        r"^[.FESsxXI*●◼◌○✱!+-]+(?:\s+(?:\[[ \dN]*%\]|\d+ / \d+ \([ \dN]*%\)))?$|^\S+ [.FEsxX]+\s+\[N%\]$",
+        r"^ok\b|^1\.\.\d+$|^# Looks like you \w+ \d|^\S+ \(Wstat: |^\S+\.t \.+|^(?:Failure|Error) (?:->|→) \S+ @ \d+$|^Dubious, test returned",
         r"^[✓✔√❯↓] |^(?:PASS|FAIL|\?)\s+\S+\s+(?:<duration>|\[|\(cached\)|coverage)|^--- PASS: |^=== (?:RUN|PAUSE|CONT|NAME)\b",
         r"^goroutine \d+|^\S+\(.*\b0x.*\)$|^\S+\.go:N \+0x|^created by |^<address>",
         r"^running \d+ tests?$|^test result: |^test .* \.\.\. ok$|^Ran \d+ tests? in|^(?:OK|FAILED) \(|^Finished in |^Finished tests|^Run options: |^Randomized with seed|^\d+% tests passed|^\d+/\d+ +Test +#\d+: .* Passed|^Start +\d+: ",

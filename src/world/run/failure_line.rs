@@ -37,7 +37,7 @@ pub(super) fn telling_line(output: &str) -> Option<String> {
 /// The line with the reason of a failure: the first of these, or what follows a headline.
 fn reason<'o>(lines: &[&'o str]) -> &'o str {
     let line = lines[0];
-    if OF_MINITEST.is_match(line) {
+    if NAMED_HEADLINE.is_match(line) {
         // The name of the test, then the reason, or what differs.
         let is_of_difference = |line: &str| ["---", "+++", "@@"].iter().any(|head| line.starts_with(head));
         return lines[1..].iter().skip(1).find(|line| !is_of_difference(line)).unwrap_or(&line);
@@ -102,9 +102,10 @@ static HEADLINE: LazyLock<Regex> = LazyLock::new(|| {
         .expect("a valid pattern")
 });
 
-/// The headline of a test that fails in minitest.
-static OF_MINITEST: LazyLock<Regex> =
-    LazyLock::new(|| Regex::new(r"^ +\d+\) (?:Failure|Error):$").expect("a valid pattern"));
+/// The headline of a test that fails in minitest, or in busted.
+static NAMED_HEADLINE: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(r"^ +\d+\) (?:Failure|Error):$|^(?:Failure|Error) (?:->|→) \S+ @ \d+$").expect("a valid pattern")
+});
 
 /// Lines that runners, build tools and shells add to every failure.
 static NOISE: LazyLock<RegexSet> = LazyLock::new(|| {
@@ -123,7 +124,7 @@ static NOISE: LazyLock<RegexSet> = LazyLock::new(|| {
         r"^stack traceback:$|^\s*\[C\]: (?:in \S|\?$)|^\s+\S+: in (?:main chunk|(?:upvalue|local|function|method|field|global|metamethod|for iterator)\b)",
         // What is left out, and what prove and `PHPUnit` count.
         r"(?i)^\s*skipp(?:ing|ed)\b",
-        r"^\s*# Looks like you failed \d|^Dubious, test returned \d|^Failed \d+/\d+ subtests|^\s+Failed tests?: +\d|^Result: FAIL$|^There (?:was|were) \d+ (?:failure|error)s?:$|^FAILURES!$|^ERRORS!$",
+        r"^\s*# Looks like you failed \d|^Dubious, test returned \d|^Failed \d+/\d+ subtests|^\s+Failed tests?: +\d|^Result: FAIL$|^There (?:was|were) \d+ (?:failure|error)s?:$|^FAILURES!$|^ERRORS!$|^\d+ success(?:es)? / \d+ failures? / ",
         // All but `Missing script`.
         r"^npm (?:ERR!|error)(?:\s*$| +(?:[^M\s]|M[^i]))|^Traceback \(most recent call last\)|^During handling of|^\s+at \S+\(.*\)$|^\s+at .*:\d+:\d+\)?$|^goroutine \d|^\s+\.\.\. \d+ more",
         r"^# (?:TOTAL|PASS|SKIP|XFAIL|FAIL|XPASS|ERROR): |^See \S*test-suite\.log|^\[\.\.\. \d+ bytes cut \.\.\.\]$|^1\.\.\d+$",
@@ -162,6 +163,11 @@ mod tests {
             "Skipping latex tests because latex is missing\n  1) Failure:\nTestA#test_b [a.rb:60]:\n--- expected\n\
              +++ actual\n@@ -1 +1 @@\n-\"x\"\n+\"y\"\n\n1 runs, 1 assertions, 1 failures, 0 errors, 0 skips\n",
             "-\"x\"",
+        );
+        check(
+            "-+\n1 success / 1 failure / 0 errors / 0 pending : 0.1 seconds\n\nFailure -> spec/a.lua @ 3\nm area\n\
+             spec/a.lua:4: Expected objects to be equal.\n",
+            "<path>/a.lua:N: Expected objects to be equal.",
         );
         check("  1) Failure:\nTestA#test_b [a.rb:60]:\nExpected: 3\n  Actual: 4\n", "Expected: N");
         check(

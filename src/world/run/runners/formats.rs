@@ -47,7 +47,7 @@ impl RunnerFormat {
 }
 
 /// All formats. Of several that fit an output, the first counts: special ones stand before those that others imitate.
-pub const FORMATS: [RunnerFormat; 35] = [
+pub const FORMATS: [RunnerFormat; 36] = [
     row(
         "pytest",
         r"^(?:FAILED|ERROR) (\S+?\.py::.+?)(?: - .*)?$",
@@ -86,6 +86,7 @@ pub const FORMATS: [RunnerFormat; 35] = [
         .section(r"^(?:FAIL|PASS) +(\S+)")
         .lost(r"^FAIL +(\S+).*\n +● Test suite failed to run"),
     row("playwright", r"^ +\d+\) (?:\[[^\]]*\] › )?(\S+?)(?::\d+)+ › (.+?) *─*$", r"^ +\d+ (?:failed|passed)"),
+    row("busted", r"^(?:Failure|Error) (?:→|->) (\S+) @ \d+\n(.+)$", r"^\d+ success(?:es)? / \d+ failures? / "),
     row("mocha", r"^ +\d+\) (.+?)(?:\n((?: {7,}.+\n)*? {7,}.+))?:$", r"^ +\d+ failing"),
     row("ava", r"^ +✘ \[fail\]: (.+?)(?: (?:Error|Rejected).*)?$", r"^ +\d+ tests? (?:failed|passed)")
         .passed(r"^ +✔ (.+?)(?: \([\d.]+m?s\))?$"),
