@@ -37,6 +37,13 @@ struct TestResult {
     flaky: bool,
 }
 
+impl TestResult {
+    /// Whether the hunt came to its end with a commit.
+    fn is_found(&self) -> bool {
+        [Status::Found, Status::Unfixed, Status::Culprit].iter().any(|end| self.status == end.word())
+    }
+}
+
 /// All results, as JSON.
 #[derive(Serialize)]
 struct All<'f> {
@@ -80,7 +87,8 @@ pub fn run(each: &Each, scene: CommandScene<'_>) -> Result<CommandAnswer, Failur
         progress.say(&format!("{} of {}: {name}: {what} ({})", nth + 1, tests.len(), count(result.runs, "run")));
         let is_interrupted = result.status == Status::Interrupted.word();
         // Tests of one commit often stand beside each other.
-        if let Some(commit) = result.first_bad.as_ref().map(|commit| commit.commit.to_string()) {
+        let culprit = result.first_bad.as_ref().filter(|_| result.is_found());
+        if let Some(commit) = culprit.map(|commit| commit.commit.to_string()) {
             order.known.retain(|known| *known != commit);
             order.known.insert(0, commit);
         }
@@ -90,11 +98,12 @@ pub fn run(each: &Each, scene: CommandScene<'_>) -> Result<CommandAnswer, Failur
         }
     }
     context.kept_executor.iter().for_each(KeptExecutor::close);
-    let is_whole = found.len() == tests.len() && found.iter().all(|found| found.first_bad.is_some());
+    let is_whole = found.len() == tests.len() && found.iter().all(TestResult::is_found);
+    let is_cut = found.len() < tests.len() || found.iter().any(|found| found.status == Status::Budget.word());
     let code = match found.last() {
         Some(last) if last.status == Status::Interrupted.word() => Status::Interrupted.code(),
-        _ if found.len() < tests.len() && !console.is_exit_zero => Status::Budget.code(),
         _ if is_whole || console.is_exit_zero => 0,
+        _ if is_cut => Status::Budget.code(),
         _ => Status::Range.code(),
     };
     if console.is_json {

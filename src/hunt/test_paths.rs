@@ -30,6 +30,10 @@ pub fn is_test_path(path: &[u8]) -> bool {
             || stem.ends_with(&format!("_{word}"))
             || stem.ends_with(&format!("-{word}"))
     };
+    // `lib/Test/Mojo.pm` is a library: a test of Perl is no module.
+    if name.rsplit_once('.').is_some_and(|(_, extension)| extension == "pm") {
+        return false;
+    }
     parts.iter().any(|part| DIRECTORIES.contains(part))
         || [".test.", ".spec."].iter().any(|mark| name.contains(mark))
         || ["test", "tests", "spec"].into_iter().any(is_named)
@@ -107,6 +111,7 @@ mod tests {
         check("org/example/ParserTestCase.kt", true);
         check("org/example/Latest.java", false);
         check("org/example/Testament.java", false);
+        check("lib/Test/Mojo.pm", false);
         check("src/latest.c", false);
         check("src/contest.c", false);
         check("attest/main.c", false);

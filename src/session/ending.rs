@@ -16,7 +16,7 @@ use idd_world::journal::Record;
 use idd_world::repo::TreeStore;
 use idd_world::repo::promisor::Promisor;
 use idd_world::repo::state::UserState;
-use idd_world::run::classify::printed_line;
+use idd_world::run::classify::printed;
 use idd_world::run::normalise::quoted_values;
 use std::collections::BTreeSet;
 use std::ffi::OsString;
@@ -86,10 +86,10 @@ impl Hunt<'_> {
     /// The note on a first bad commit whose failure has other values than that of the bad revision: the signature leaves
     /// them out, so this can be another failure, with passing revisions between the two.
     fn other_values(&mut self, finding: &Finding) -> Result<Option<Untrusted>, Failure> {
-        let (Some(signature), Some(first_bad)) = (self.signature.clone(), finding.first_bad) else { return Ok(None) };
+        let line = self.signature.as_ref().and_then(|signature| signature.line.clone());
+        let (Some(line), Some(first_bad)) = (line, finding.first_bad) else { return Ok(None) };
         let values = |seen: &Observation| {
-            printed_line(seen, &signature)
-                .map(|line| quoted_values(line).into_iter().map(str::to_owned).collect::<Vec<_>>())
+            printed(seen, &line).map(|line| quoted_values(&line).into_iter().map(str::to_owned).collect::<Vec<_>>())
         };
         let at_bad: BTreeSet<_> = self.seen.iter().filter_map(values).collect();
         let mut fails = finding.evidence.iter().filter(|run| run.expected == Expected::Fail);
@@ -97,12 +97,11 @@ impl Hunt<'_> {
         let Some(seen) = self.runner.seen(&Probe::of(run.tree, first_bad, Phase::Search))? else { return Ok(None) };
         // Where the values change from run to run, they tell nothing.
         let differs = at_bad.len() == 1 && values(&seen).is_some_and(|values| !at_bad.contains(&values));
-        Ok(printed_line(&seen, &signature).filter(|_| differs).map(|line| {
+        Ok(printed(&seen, &line).filter(|_| differs).map(|line| {
             Untrusted::from(format!(
-                "At {} the failure has other values than at the bad revision: `{}`. If it is another failure, `--match <regex>` \
-                 hunts one of the two.",
-                first_bad.short(),
-                line.trim()
+                "At {} the failure has other values than at the bad revision: `{line}`. If it is another failure, `--match \
+                 <regex>` hunts one of the two.",
+                first_bad.short()
             ))
         }))
     }

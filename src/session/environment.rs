@@ -6,7 +6,7 @@
 //!
 //! If the first run uses none, or if that cannot be recorded, or if the second run differs, then a run without any of the
 //! files is compared to the first one. If both show the same, the test needs none of them. Otherwise the smallest set with
-//! which the failure is the first one is searched by halves (Zeller and Hildebrandt's delta debugging, with what is known to
+//! which the failure is the first one is searched by halves, in at most eight runs or half a minute (Zeller and Hildebrandt's delta debugging, with what is known to
 //! be needed kept in place).
 //!
 //! A large directory is mounted, and no command can remove or rename a mount. If the first run tries that, a copy takes the
@@ -130,7 +130,7 @@ impl AllFiles {
 
 /// What the search for the smallest set has used.
 #[derive(Debug, Default, Clone, Copy)]
-struct Effort {
+struct SearchCost {
     n_runs: usize,
     /// The sum of their durations.
     time: Duration,
@@ -456,7 +456,7 @@ impl Hunt<'_> {
             ))));
             return Ok(Some(Reproduced::Otherwise));
         }
-        let mut spent = Effort::default();
+        let mut spent = SearchCost::default();
         let Some(needed) = self.needed(&all, &[], with, &mut spent, adjustments)? else {
             return Ok(Some(Reproduced::No(self.runner.conclusion(), None)));
         };
@@ -505,7 +505,7 @@ impl Hunt<'_> {
         open: &[Arc<UserPath>],
         fixed: &[Arc<UserPath>],
         with: &Observation,
-        spent: &mut Effort,
+        spent: &mut SearchCost,
         adjustments: &Adjustments,
     ) -> Result<Option<Vec<Arc<UserPath>>>, Failure> {
         if open.len() <= 1 {
@@ -517,7 +517,7 @@ impl Hunt<'_> {
                 return Ok(Some(open.to_vec()));
             }
             let Some(seen) = self.with_files(&[half, fixed].concat(), adjustments, 0)? else { return Ok(None) };
-            *spent = Effort { n_runs: spent.n_runs + 1, time: spent.time + seen.duration };
+            *spent = SearchCost { n_runs: spent.n_runs + 1, time: spent.time + seen.duration };
             if spent.n_runs == 1 && seen.duration >= SLOW_RUN {
                 self.runner.talk.say("The test needs some of these files; looking for the smallest set of them.");
             }

@@ -85,7 +85,7 @@ impl FindingSources<'_> {
         let is_open = matches!(finding.conclusion, Conclusion::Range | Conclusion::Budget | Conclusion::Interrupted);
         let is_range = is_open && narrowed(finding).len() > 1;
         let candidates = narrowed(finding).iter().map(|id| self.commit(*id)).collect();
-        let repairs = finding.repairs.iter().map(|repair| self.repair(repair)).collect::<Result<_, _>>()?;
+        let repairs = finding.repairs.iter().map(|repair| self.repair(repair)).collect::<Result<Vec<_>, _>>()?;
         Ok(Report {
             signature: self.signature.map(|signature| idd_report::HuntedFailure {
                 compared: self.beside.and_then(|beside| beside.exactness).map(|exactness| exactness.word().to_owned()),
@@ -109,13 +109,8 @@ impl FindingSources<'_> {
             fixes,
             reverts,
             no_fix,
+            repaired: repaired(finding, &repairs),
             repairs,
-            repaired: finding
-                .verdicts
-                .iter()
-                .filter(|(_, outcome, is_repaired)| *is_repaired && !matches!(outcome, Outcome::Unresolved(_)))
-                .map(|(id, ..)| *id)
-                .collect(),
             evidence: finding.evidence.iter().map(|shown| evidence(shown, finding.n_unverified_units > 0)).collect(),
             held: self.held(finding)?,
             artifacts: (self.plan.artifacts() != Artifacts::Unused).then(|| idd_report::FetchedArtifacts {
@@ -564,6 +559,16 @@ const FAILS_OTHERS: [&str; 2] = [
     "each reversal that makes the test pass makes other tests of the suite fail",
     "each reversal of less than whole commits that makes the test pass makes other tests of the suite fail",
 ];
+
+/// The revisions whose verdict is one with a repair, also where only the repair is known.
+fn repaired(finding: &Finding, repairs: &[idd_report::ReportedRepair]) -> Vec<CommitId> {
+    let has_verdict = |(_, outcome, is_repaired): &&(CommitId, Outcome, bool)| {
+        *is_repaired && !matches!(outcome, Outcome::Unresolved(_))
+    };
+    let of_verdicts = finding.verdicts.iter().filter(has_verdict).map(|(id, ..)| *id);
+    let of_repairs = repairs.iter().filter(|repair| !repair.patch.is_empty()).map(|repair| repair.commit);
+    of_verdicts.chain(of_repairs).collect::<BTreeSet<_>>().into_iter().collect()
+}
 
 /// No reversal applies.
 const NO_PLACE: &str =

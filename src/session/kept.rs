@@ -49,7 +49,13 @@ impl KeptHunt {
             ))
         })?;
         let text = serde_json::to_vec(value)?;
-        let mut report = idd_report::json::read(&text).map_err(Failure::from)?;
+        let mut report = idd_report::json::read(&text).map_err(|error| {
+            Failure::error(format!(
+                "the finding of the hunt {} was stored by another version of `git idd` ({error})",
+                self.id
+            ))
+            .with_hint("hunt again with `--no-cache`, or `git idd reset` forgets it")
+        })?;
         self.update_costs(&mut report);
         Ok(report)
     }

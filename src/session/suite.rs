@@ -246,9 +246,11 @@ pub fn covered(command: &TestCommand) -> Covered {
     let Some(read) = RunnerCommand::read(command).filter(|read| read.kept == read.words) else {
         return Covered::Unknown;
     };
-    let leaves_out = |option: &&str| LEAVES_OUT.iter().any(|word| option.contains(word));
+    let leaves_out = |option: &&str| LEAVES_OUT.iter().any(|word| option.to_lowercase().contains(word));
     let is_whole = match read.runner.starts {
-        ["cargo", ..] => read.options.iter().all(|option| !read.runner.values.contains(option)),
+        ["cargo", ..] => {
+            !read.options.iter().any(|option| OF_CARGO.contains(option) || read.runner.values.contains(option))
+        }
         ["go", ..] => read.paths == ["./..."],
         _ => read.paths.is_empty(),
     };
@@ -264,11 +266,31 @@ pub fn covered(command: &TestCommand) -> Covered {
     }
 }
 
-/// Parts of the names of options with which a runner leaves tests out.
-const LEAVES_OUT: [&str; 13] = [
-    "ignore", "filter", "pattern", "exclude", "deselect", "project", "grep", "tag", "only", "changed", "shard", "lib",
-    "bin",
+/// Parts of the names of options with which a runner leaves tests out, in small letters.
+const LEAVES_OUT: [&str; 19] = [
+    "ignore",
+    "filter",
+    "pattern",
+    "exclude",
+    "deselect",
+    "project",
+    "grep",
+    "tag",
+    "only",
+    "changed",
+    "shard",
+    "related",
+    "skip",
+    "short",
+    "group",
+    "suite",
+    "last-failed",
+    "--lf",
+    "--stepwise",
 ];
+
+/// Options with which cargo runs the tests of some targets.
+const OF_CARGO: [&str; 6] = ["--lib", "--bins", "--doc", "--tests", "--examples", "--benches"];
 
 /// The number of failures in a line; `None` if it has no count.
 fn counted(line: &str) -> Option<u64> {
@@ -415,6 +437,8 @@ mod tests {
             ("go test -run TestOne ./...", Covered::Unknown),
             ("cargo test --release", Covered::All),
             ("cargo test --lib", Covered::Unknown),
+            ("npx jest --testPathPattern a", Covered::Unknown),
+            ("pytest --lf", Covered::Unknown),
             ("cargo test -p core", Covered::Unknown),
             ("npx vitest run", Covered::All),
             ("npx vitest run ./test/q.test.ts", below("test/q.test.ts")),
@@ -446,6 +470,10 @@ mod tests {
             ("ctest -R one --output-on-failure", "ctest --output-on-failure"),
             ("npx jest a.test.js -t adds", "npx jest a.test.js"),
             ("npx mocha --grep adds t.js", "npx mocha t.js"),
+            ("rspec -I lib spec/a_spec.rb:12", "rspec -I lib spec/a_spec.rb"),
+            ("node --test --test-name-pattern adds a.js", "node --test a.js"),
+            ("bats -f adds test", "bats test"),
+            ("busted --filter adds spec", "busted spec"),
         ] {
             assert_eq!(of(line).as_deref(), Some(expected), "{line}");
         }

@@ -114,6 +114,17 @@ fn what_one_hunt_has_built_is_there_for_the_next() {
 }
 
 #[test]
+fn a_hunt_that_a_limit_ends_has_its_commit_and_is_no_success() {
+    let fixture = Fixture::of(HISTORY);
+    let all = json(&fixture, &["-j1", "--each", "echo a", "--max-probes", "16", TEST], 6);
+    let test = &all["tests"][0];
+    assert_eq!((&test["status"], &test["proved"]), (&Value::from("budget"), &Value::from(true)), "{all}");
+    assert_eq!(test["first_bad"]["subject"], "change 4", "{all}");
+    let (stdout, _) = fixture.said(&["-j1", "--no-cache", "--each", "echo a", "--until", "found", TEST], 0);
+    assert!(stdout.contains(" change 4 (2024-01-01) broke 1 test:\n  a: not proved  ("), "{stdout}");
+}
+
+#[test]
 fn a_test_that_failed_for_another_reason_at_a_known_commit_has_a_culprit_of_its_own() {
     let history = "echo good > a; echo good > c; commit first; echo bad > a; echo stop > broken; commit 'Break a';
         rm broken; commit 'Mend what is broken'; echo 1 > log; commit 'Something else'; echo bad > c; commit 'Break c'; echo 2 > log; commit last";

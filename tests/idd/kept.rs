@@ -75,6 +75,25 @@ fn list(fixture: &Fixture) -> Vec<(String, String)> {
     lines.map(|line| (line[2..10].to_owned(), line.to_owned())).collect()
 }
 
+/// The oldest of two defects is found without a good revision: between them the test passes.
+#[test]
+fn a_newer_hunt_that_went_less_far_says_that_the_older_one_names_another_commit() {
+    let fixture = Fixture::of(
+        "for n in $(seq 12); do
+             echo $n > log; r=1; case $n in 7 | 8 | 9) r=2 ;; 12) r=3 ;; esac; echo value=$r > value; commit \"change $n\"
+         done",
+    );
+    let test = "grep -q value=1 value";
+    let found = fixture.report(&["--until", "change", test]);
+    assert_eq!(found.first_bad.unwrap().commit.subject, "change 7".into());
+    let (stdout, stderr) = fixture.said(&["--good", "HEAD~1", "--until", "commit", "--no-cache", test], 0);
+    assert!(stdout.contains("is the first bad commit") && stdout.contains("    change 12\n"), "{stdout}");
+    let hunt = found.hunt.unwrap();
+    let expected =
+        format!("This hunt went less far than the hunt {hunt}, which names another commit. `git idd show` shows");
+    assert!(stderr.contains(&expected), "{stderr}");
+}
+
 #[test]
 fn after_three_hunts_of_which_one_failed_each_is_found_again() {
     let fixture = Fixture::of(HISTORY);

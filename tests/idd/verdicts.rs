@@ -32,6 +32,30 @@ fn a_repair_that_brings_the_culprit_is_noticed_even_beside_another_edit() {
     check(&fixture, &["./t.sh"], "break alpha");
 }
 
+/// The culprit adds two tests, which stand before the hunted one in the list of the runner.
+#[test]
+fn a_commit_that_adds_tests_is_reduced_to_its_bug() {
+    let fixture = Fixture::of(
+        r#"
+        mkdir t; echo 'area() { echo $(($1 * $2)); }' > lib.sh; echo '[ "$(area 2 3)" = 6 ]' > t/m_area
+        printf '%s\n' '#!/bin/sh' '. ./lib.sh; n=0; bad=0' \
+            'for t in t/*; do n=$((n + 1)); if . "./$t"; then echo "ok $n - $t"; else echo "not ok $n - $t"; bad=1; fi; done' \
+            'echo "1..$n"; exit $bad' > run.sh; chmod +x run.sh; commit init
+        echo 1 > log; commit 'log 1'
+        sed -i 's/\*/+/' lib.sh; echo 'twice() { echo $((2 * $1)); }' >> lib.sh
+        echo '[ "$(twice 4)" = 8 ]' > t/a_twice; echo '[ "$(twice 0)" = 0 ]' > t/b_zero; commit 'add twice'
+        echo 2 > log; commit 'log 2'
+    "#,
+    );
+    let report = check(&fixture, &["--no-hold", "./run.sh"], "add twice");
+    assert_eq!(report.signature.unwrap().test.unwrap().name, "t/m_area".into());
+    for change in [report.change.sufficient, report.change.necessary].map(Option::unwrap) {
+        let patch = String::from_utf8_lossy(change.patch.as_bytes()).into_owned();
+        assert!(change.lines == 2 && patch.contains("$1 + $2"), "{patch}");
+    }
+    assert!(report.fixes.iter().all(|fix| !String::from_utf8_lossy(fix.patch.as_bytes()).contains("t/a_twice")));
+}
+
 #[test]
 fn a_first_bad_commit_that_prints_other_values_than_the_bad_revision_is_told() {
     let versions = |values: &[&str]| {

@@ -605,9 +605,10 @@ pub enum Subcommand {
         #[arg(long)]
         remove: bool,
     },
-    /// Show the manual, or all options of a command.
+    /// Show the manual, one of its pages, or all options of a command.
     Help {
-        /// The command; without it, the manual is shown.
+        /// The command, or a page: ci, fixes, flaky, hunting, languages, limits, old-revisions, place, questions; without it,
+        /// the manual is shown.
         #[arg(value_name = "COMMAND")]
         command: Vec<String>,
     },

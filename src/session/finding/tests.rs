@@ -90,13 +90,15 @@ fn the_reason_for_no_fix_is_the_first_one_that_holds_for_a_complete_reversal() {
     check(&rewritten, "less than whole commits does not fit");
     let fails = |reason| fix(|fix| (fix.tested, fix.is_complete) = (Outcome::Unresolved(reason), false));
     check(&fails(Reason::DoesNotApply), "newer commits rewrote");
+    let own_tests = vec![b"t".to_vec()];
+    check(&Finding { own_tests: own_tests.clone(), ..fails(Reason::DoesNotApply) }, "newer commits rewrote");
     check(&fails(Reason::Other), "the newest revision does not pass with its reversal");
     check(&fix(partial), "only a part of a declaration");
     let warns = |fix: &mut found::Fix| (fix.has_complaints, fix.scope) = (true, found::Scope::Lines);
     check(&fix(warns), "causes new warnings");
     let worse = |fix: &mut found::Fix| (fix.has_complaints, fix.suite) = (true, Some(Outcome::Fail));
     check(&fix(worse), "other tests of the suite fail");
-    check(&Finding { own_tests: vec![b"t".to_vec()], ..fix(worse) }, "it changed tests");
+    check(&Finding { own_tests, ..fix(worse) }, "it changed tests");
     let carried_less = |fix: &mut found::Fix| (fix.is_complete, fix.has_complaints) = (false, true);
     check(&fix(carried_less), "newer commits rewrote");
 }

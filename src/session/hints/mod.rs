@@ -54,7 +54,13 @@ pub fn of(scene: &HintScene<'_>, conclusion: Conclusion) -> Vec<String> {
                 return vec![said];
             }
             hints.extend(files::uncommitted(scene, "If the test fails only with them, they are the cause"));
-            hints.extend(scene.seen.iter().find_map(|seen| output::ran_nothing(&seen.output)));
+            match scene.seen.iter().find_map(|seen| output::ran_nothing(&seen.output)) {
+                Some(said) => hints.push(said),
+                None if scene.plan.order.test.flaky.is_none() => {
+                    hints.push("If it fails only now and then, `--flaky` runs it more often.".to_owned());
+                }
+                None => {}
+            }
         }
         Conclusion::NeverPassed | Conclusion::GoodFails => {
             hints.extend(files::missing(scene).or_else(|| files::same_product(scene)));

@@ -2,6 +2,8 @@
 
 use idd_base::Observation;
 use idd_world::process::shell;
+use idd_world::run::classify::plain;
+use idd_world::run::ran_nothing_at_all;
 use regex::Regex;
 use std::sync::LazyLock;
 
@@ -63,7 +65,8 @@ pub fn hints(seen: &[Observation], is_without_finding: bool) -> Vec<String> {
 
 /// The hint about a runner that succeeds and has run no test.
 pub fn ran_nothing(output: &str) -> Option<String> {
-    let line = output.lines().find(|line| idd_world::run::ran_nothing(line))?;
+    let output = plain(output);
+    let line = ran_nothing_at_all(&output)?;
     Some(format!("The runner has run no test: `{}`. Check the name of the test.", line.trim()))
 }
 

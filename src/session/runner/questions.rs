@@ -303,7 +303,8 @@ impl Runner<'_> {
             && self.criteria.fail_match.is_none()
     }
 
-    /// From now on, probes that belong to the search test parts of the change, of which nothing is told as of a revision.
+    /// The search has found a commit. What fails only in other tests from now on is a part of its change, and is not told as
+    /// a revision.
     pub fn end_of_search(&mut self) {
         self.beside.told_lines.insert(ONLY_OTHERS.to_owned());
     }

@@ -183,7 +183,7 @@ pub fn value(output: &str) -> &str {
 
 /// The first line that a run said whose normalised form is this one, without colours; `None` if there is none, or it is
 /// too long.
-fn printed(observation: &Observation, normalised: &str) -> Option<String> {
+pub fn printed(observation: &Observation, normalised: &str) -> Option<String> {
     let output = without_colours(&observation.output);
     let mut lines = said(observation, &output).map(str::trim).filter(|line| line.len() <= MAX_PRINTED_BYTES);
     lines.find(|line| normalise(line) == normalised).map(str::to_owned)
@@ -225,12 +225,6 @@ fn reason(observation: &Observation) -> Option<String> {
 /// The reason in the file of a runner, and the lines of an output.
 fn said<'o>(observation: &'o Observation, output: &'o str) -> impl Iterator<Item = &'o str> {
     junit::reason(&observation.reported).into_iter().chain(output.lines())
-}
-
-/// The failure line of a run as it was printed; `None` if the signature has no line, or if the run does not print it.
-pub fn printed_line<'o>(observation: &'o Observation, signature: &Signature) -> Option<&'o str> {
-    let line = signature.line.as_ref()?;
-    said(observation, &observation.output).find(|printed| alike::matches(&normalise(printed), line))
 }
 
 fn common_line(first: &Observation, second: &Observation) -> Option<String> {

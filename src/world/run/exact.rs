@@ -21,7 +21,8 @@ const CUT: &str = " bytes cut ...]";
 /// The level of comparison; each level includes those after it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Exactness {
-    /// Every printed line is one that either end of the change prints.
+    /// Every printed line is one that either end of the change prints; but for a test that a runner names, what that prints
+    /// of all tests does not count.
     Output,
     /// The failure line is the same as printed.
     Line,
@@ -133,23 +134,24 @@ impl Exact {
     }
 }
 
-/// The line of a test in a list without its number, which changes if there are other tests before it.
+/// The line of a test in a list (`not ok 3 - name`, `2) name`) without its number, which changes if there are other tests
+/// before it.
 fn without_number(line: &str) -> String {
     static NUMBER: LazyLock<Regex> =
-        LazyLock::new(|| Regex::new(r"^((?:not )?ok|\[\d+/\d+\]|) ?\d+(\)| |$)").expect("a valid pattern"));
-    NUMBER.replace(line, "$1$2").into_owned()
+        LazyLock::new(|| Regex::new(r"^(?:((?:not )?ok) \d+|\d+\))(?: |$)").expect("a valid pattern"));
+    NUMBER.replace(line, "$1 ").into_owned()
 }
 
 /// What runners print of all tests together, as [`form`] makes it: counts, progress, what passes; and the frames below a
 /// panic of Go, whose arguments are addresses.
 static RUNNER_LINES: LazyLock<RegexSet> = LazyLock::new(|| {
     let patterns = [
-        r"(?i)^(?:[#ℹ=*-]+ ?)*(?:\[\w+\] )?(?:test files|test suites|tests?(?: run)?|suites|examples?|files|snapshots|assertions|specs|pass(?:ed|ing)?|fail(?:ed|ing|ures)?(?: tests?)?|skipped|todo|cancelled|duration_ms|time)[:=]? *(?:\d|<duration>)",
+        r"(?i)^(?:[#ℹ=*-]+ ?)*(?:\[\w+\] )?(?:test files|test suites|tests?(?: run)?|suites|examples?|files|snapshots|assertions|specs|pass(?:ed|ing)?|fail(?:ed|ing|ures)?(?: tests?)?|skipped|todo|cancelled|duration_ms|time)[:=]? *(?:<duration>|\d+(?:\.\d+)?)(?: *(?:$|[,|(/%-])| (?:passed|failed|skipped|todo|total)\b)",
         r"(?i)^(?:[#=*-]+ ?)*\[? *\d+ (?:tests?|examples?|runs?|passed|failed|passing|failing|pending|success(?:es)?|specs?|assertions?|skipped|failures?)\b",
         r"^[.FESsxXI*●◼◌○✱!+-]+(?:\s+(?:\[[ \dN]*%\]|\d+ / \d+ \([ \dN]*%\)))?$|^\S+ [.FEsxX]+\s+\[N%\]$",
-        r"^ok\b|^1\.\.\d+$|^# Looks like you \w+ \d|^\S+ \(Wstat: |^\S+\.t \.+|^(?:Failure|Error) (?:->|→) \S+ @ \d+$|^Dubious, test returned",
+        r"^ok(?: \d|\s+\S+\s+(?:<duration>|\[|\(cached\))|$)|^1\.\.\d+$|^# Looks like you \w+ \d|^\S+ \(Wstat: |^\S+\.t \.+|^(?:Failure|Error) (?:->|→) \S+ @ \d+$|^Dubious, test returned|^Non-zero exit status: \d+$",
         r"^[✓✔√❯↓] |^(?:PASS|FAIL|\?)\s+\S+\s+(?:<duration>|\[|\(cached\)|coverage)|^--- PASS: |^=== (?:RUN|PAUSE|CONT|NAME)\b",
-        r"^goroutine \d+|^\S+\(.*\b0x.*\)$|^\S+\.go:N \+0x|^created by |^<address>",
+        r"^goroutine \d+|^\S+\(.*\b0x.*\)$|^\S+\.go:N \+0x|^created by ",
         r"^running \d+ tests?$|^test result: |^test .* \.\.\. ok$|^Ran \d+ tests? in|^(?:OK|FAILED) \(|^Finished in |^Finished tests|^Run options: |^Randomized with seed|^\d+% tests passed|^\d+/\d+ +Test +#\d+: .* Passed|^Start +\d+: ",
     ];
     RegexSet::new(patterns.map(|pattern| pattern.replace(r"\b", r"(?-u:\b)"))).expect("valid patterns")
@@ -282,6 +284,8 @@ mod tests {
             "ℹ fail 1",
             "Files=1, Tests=132, 3 wallclock secs",
             "Failed 1/132 subtests",
+            "Failed tests:  44-46, 48",
+            "Non-zero exit status: 9",
             "Failed test:  44",
             "3 examples, 1 failure",
             "5 runs, 5 assertions, 1 failures",

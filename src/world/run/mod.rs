@@ -32,4 +32,4 @@ pub use classify::{Criteria, PlainResult, SignatureMode};
 pub use exact::{form, is_cut};
 pub use failure_line::{failure_line, is_telling};
 pub use normalise::normalise;
-pub use table::ran_nothing;
+pub use table::ran_nothing_at_all;

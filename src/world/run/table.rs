@@ -171,8 +171,17 @@ const RAN_NOTHING: [&str; 8] = [
     r"^0 successes / 0 failures / 0 errors",
 ];
 
-/// Whether a test runner that succeeds reports in a line that it has run no test.
-pub fn ran_nothing(line: &str) -> bool {
+/// The line in which a test runner that succeeds reports that it has run no test, if no other line reports tests that ran.
+pub fn ran_nothing_at_all(output: &str) -> Option<&str> {
+    static SOME: LazyLock<RegexSet> = LazyLock::new(|| {
+        compile(&[r"\b[1-9]\d* pass(?:ed|ing)\b", r"^ok\s+\S+\s+(?:[\d.]+s|\(cached\))(?:\s+coverage.*)?$"])
+    });
+    let is_some = |line: &str| !ran_nothing(line) && SOME.is_match(line);
+    output.lines().find(|line| ran_nothing(line)).filter(|_| !output.lines().any(is_some))
+}
+
+/// Whether a test runner that succeeds reports in a line that it has run no test, at least of one part.
+pub(super) fn ran_nothing(line: &str) -> bool {
     static PATTERNS: LazyLock<RegexSet> = LazyLock::new(|| compile(&RAN_NOTHING));
     PATTERNS.is_match(line) || lacks_test(line)
 }

@@ -8,6 +8,7 @@ pub mod junit;
 pub use crate::run::runners::formats::{FORMATS, RunnerFormat};
 
 use crate::run::classify::plain;
+use crate::run::table::ran_nothing_at_all;
 use idd_base::Observation;
 use regex::Regex;
 use std::collections::HashSet;
@@ -141,9 +142,7 @@ impl RunnerReport {
     pub fn lacks(&self, name: &str, output: &str, has_run_nothing: bool) -> bool {
         let is_listed = self.passed.as_ref().is_none_or(|passed| !passed.is_empty()) || has_run_nothing;
         let is_skipped = self.skipped.iter().any(|skipped| skipped == name);
-        // A runner that names no passing test counts those that have run (`3 passed | 1 skipped`), or lists parts (`ok x`).
-        let has_run_some = || output.contains(" passed") || output.lines().any(|line| line.starts_with("ok "));
-        let are_all_skipped = self.passed.is_none() && self.is_whole && has_run_nothing && !has_run_some();
+        let are_all_skipped = self.passed.is_none() && self.is_whole && ran_nothing_at_all(output).is_some();
         is_skipped
             || are_all_skipped
             || !self.is_cut && is_listed && self.outcome(name) == NamedOutcome::Absent && !names_in_part(name, output)
