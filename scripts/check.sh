@@ -112,7 +112,12 @@ if has_part 1; then
 fi
 if has_part 2; then
     # The program without its optional parts.
-    step cargo check --locked --no-default-features
+    if $has_nextest; then
+        run_tests --no-default-features --test idd -E 'test(/^(usage|shrink|trial|hunt)::/)'
+        tests="$tests; without features: $counts"
+    else
+        step cargo check --locked --no-default-features
+    fi
 fi
 if has_part 3; then
     step scripts/macos.sh

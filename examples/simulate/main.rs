@@ -10,6 +10,7 @@ mod to_stderr;
 mod ways;
 
 use git_idd::args;
+use git_idd::args::recorded::RecordedRequest;
 use git_idd::args::{ParseError, Request};
 use idd_report::Status;
 use idd_session::debug::begin::ComparedVersions;
@@ -60,7 +61,7 @@ fn walks(
         _ => Failure::new(Status::Usage, "nothing is walked"),
     })?;
     let versions = match request.request {
-        Request::Debug(order) => order.versions,
+        Request::Recorded(RecordedRequest::Debug(order)) => order.versions,
         _ => None,
     };
     let missing = || Failure::new(Status::Usage, "usage: simulate debug --simulate <way>,... --bad ... --good ...");

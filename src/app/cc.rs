@@ -2,7 +2,9 @@
 
 use idd_session::{Context, Failure};
 use idd_world::compiler::is_known;
+#[cfg(feature = "explain")]
 use idd_world::record::build::{BuildDirectory, VARIABLE};
+#[cfg(feature = "explain")]
 use idd_world::record::shim::CompilerCall;
 use idd_world::run::complaints::compiles;
 use std::ffi::{OsStr, OsString};
@@ -45,18 +47,17 @@ pub fn run(name: &OsStr, words: &[OsString], is_link: bool, context: &Context) -
         let code = compiles::note(Path::new(&file), name, words, (&context.directory, &path));
         return code.map(|code| u8::try_from(code).unwrap_or(1)).map_err(Failure::from);
     }
-    let Some(place) = context.variable(VARIABLE) else {
-        if is_link {
-            let path = context.variable("PATH").unwrap_or_default();
-            let code = compiles::relay(name, words, &context.directory, &path);
-            return code.map(|code| u8::try_from(code).unwrap_or(1)).map_err(Failure::from);
-        }
-        return Err(Failure::usage(format!("`git idd cc` works for a recording, but `{VARIABLE}` is not set"))
-            .with_hint("`git idd record` sets it, and calls the build with this compiler"));
-    };
-    let build = BuildDirectory::open(Path::new(&place))?;
-    let path = others(&build.bin());
-    let call = CompilerCall { build: &build, name, directory: &context.directory, path };
-    let code = call.run(words)?;
-    Ok(u8::try_from(code).unwrap_or(1))
+    #[cfg(feature = "explain")]
+    if let Some(place) = context.variable(VARIABLE) {
+        let build = BuildDirectory::open(Path::new(&place))?;
+        let call = CompilerCall { build: &build, name, directory: &context.directory, path: others(&build.bin()) };
+        return call.run(words).map(|code| u8::try_from(code).unwrap_or(1)).map_err(Failure::from);
+    }
+    if is_link {
+        let path = context.variable("PATH").unwrap_or_default();
+        let code = compiles::relay(name, words, &context.directory, &path);
+        return code.map(|code| u8::try_from(code).unwrap_or(1)).map_err(Failure::from);
+    }
+    Err(Failure::usage("`git idd cc` works only for a recording, which names its directory in the environment")
+        .with_hint("`git idd record` calls the build with this compiler"))
 }

@@ -3,12 +3,12 @@
 use crate::console::CommandScene;
 use crate::progress::Volume;
 use crate::slice::share;
-use crate::trace::json_line;
 use idd_base::count;
 use idd_report::chop::{Chop, ChopLine, ReducedInput};
+use idd_report::json::json_line;
 use idd_report::{Explanation, Terminal, Untrusted};
 use idd_session::Failure;
-use idd_session::order::ChopOrder;
+use idd_session::recorded::order::ChopOrder;
 use std::fmt::Write as _;
 
 /// The number of printed lines of a chop, and of its constants, unless all are wanted.

@@ -2,33 +2,41 @@
 
 use crate::announce::{Announced, Announcer};
 use crate::args::options::{LogFormat, ReportFormat};
-use crate::args::{Invocation, PageArgs, Request, options};
+#[cfg(feature = "explain")]
+use crate::args::recorded::RecordedRequest;
+use crate::args::{PageArgs, Request, options};
 use crate::console::{CommandAnswer, CommandScene, Console};
+#[cfg(feature = "explain")]
+use crate::explain::explain_found;
+#[cfg(feature = "mcp")]
+use crate::mcp;
 use crate::notify::NotifyCommand;
 use crate::overdue::Overdue;
 use crate::progress::Volume;
 use crate::{
-    args, badge, browser, by_hand, chop, completions, dap, debug, doctor, each, explain, help, invariants, list, log,
-    man, mcp, overdue, perf, record, remote, setup, shrink, slice, status, trace, trial, unknown, walks, watch,
+    args, badge, browser, by_hand, completions, doctor, each, help, list, log, man, perf, remote, setup, shrink,
+    status, trial, unknown, watch,
 };
+#[cfg(feature = "explain")]
+use crate::{chop, dap, debug, explain, invariants, record, slice, trace, walks};
 use idd_base::{CommitId, HuntGoal, Outcome, count};
 use idd_report::escape::safe;
 use idd_report::forge::Forge;
 use idd_report::{Explained, Report, ReportedFix, ReportedScope, Status, Terminal, Untrusted, html};
 use idd_session::criteria::FIRST_LIMIT;
-use idd_session::deadline::Deadline;
 use idd_session::hunt::Task;
 use idd_session::kept::KeptHunt;
 use idd_session::lease::HuntMaker;
 use idd_session::lines::TargetLines;
 use idd_session::mend::mend;
-use idd_session::order::{Allowance, ExplainOrder, HuntOrder};
+use idd_session::order::{Allowance, HuntOrder};
 use idd_session::plan::Plan;
 use idd_session::sandboxes::{is_first_use, sandboxes};
 use idd_session::talk::Talk as _;
 use idd_session::{Context, Failure, Interrupt, certificate, hunt, kept, lease, require_support, saved, story};
 use idd_world::cache::{KeepLimits, Observations};
 use idd_world::lease::LeaseHolder;
+#[cfg(feature = "explain")]
 use idd_world::record::store;
 use idd_world::repo::fetch::Remote;
 use idd_world::repo::ownership::OwnerGuard;
@@ -39,6 +47,8 @@ use std::fmt::Display;
 use std::io::Write as _;
 use std::os::unix::ffi::OsStringExt as _;
 use std::path::Path;
+#[cfg(not(feature = "explain"))]
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime};
 
@@ -66,14 +76,11 @@ pub fn run(request: Request, context: &Context, console: Console) -> Result<Comm
             | Request::ByHand(_)
             | Request::Resume { .. }
             | Request::Verify { .. }
-            | Request::Record(_)
-            | Request::Explain(_)
-            | Request::Debug(_)
             | Request::Shrink(_)
             | Request::Try(_)
-            | Request::Chop(_)
-            | Request::Invariants(_)
     );
+    #[cfg(feature = "explain")]
+    let uses_store = uses_store || matches!(&request, Request::Recorded(request) if request.uses_store());
     if uses_store {
         require_support()?;
     }
@@ -101,6 +108,7 @@ pub fn run(request: Request, context: &Context, console: Console) -> Result<Comm
             }
         }
         Request::Show { hunt, .. } => shown(&finding(hunt.as_deref(), &location, console)?, &location, console),
+        #[cfg(feature = "explain")]
         Request::Report { recording: Some(recording), format, .. } => walks::run(recording, format, &location, console),
         Request::Report { hunt, format, page: None, .. } => {
             report_as(format, &finding(hunt.as_deref(), &location, console)?, scene)
@@ -117,17 +125,9 @@ pub fn run(request: Request, context: &Context, console: Console) -> Result<Comm
         Request::Reset => reset(&location, context),
         Request::Gc => gc(&location, context),
         Request::Doctor => doctor::run(&location, context),
-        Request::Record(args) => Ok(CommandAnswer::Done(record::run(&args, scene)?, 0)),
-        Request::Explain(args) => explain::run(&args, scene),
-        Request::Debug(order) => debug::run(&order, scene),
-        Request::Chop(order) => Ok(CommandAnswer::Page(chop::run(&order, scene)?)),
-        Request::Invariants(order) => Ok(CommandAnswer::Page(invariants::run(&order, scene)?)),
-        Request::Slice(order) => Ok(CommandAnswer::Page(slice::run(&order, &location, console)?)),
-        Request::Trace(args) => Ok(CommandAnswer::Page(trace::run(&args, &location, console)?)),
-        Request::Dap => {
-            dap::run(&location, context)?;
-            Ok(CommandAnswer::Text(Vec::new(), 0))
-        }
+        #[cfg(feature = "explain")]
+        Request::Recorded(request) => recorded(request, scene),
+        #[cfg(feature = "mcp")]
         Request::Mcp(args) => {
             mcp::run(args, &location, context)?;
             Ok(CommandAnswer::Text(Vec::new(), 0))
@@ -140,6 +140,25 @@ pub fn run(request: Request, context: &Context, console: Console) -> Result<Comm
             unreachable!("answered above")
         }
     }
+}
+
+/// Records a run, or examines a recorded one.
+#[cfg(feature = "explain")]
+fn recorded(request: RecordedRequest, scene: CommandScene<'_>) -> Result<CommandAnswer, Failure> {
+    let CommandScene { location, context, console } = scene;
+    Ok(match request {
+        RecordedRequest::Record(args) => CommandAnswer::Done(record::run(&args, scene)?, 0),
+        RecordedRequest::Explain(args) => return explain::run(&args, scene),
+        RecordedRequest::Debug(order) => return debug::run(&order, scene),
+        RecordedRequest::Chop(order) => CommandAnswer::Page(chop::run(&order, scene)?),
+        RecordedRequest::Invariants(order) => CommandAnswer::Page(invariants::run(&order, scene)?),
+        RecordedRequest::Slice(order) => CommandAnswer::Page(slice::run(&order, location, console)?),
+        RecordedRequest::Trace(args) => CommandAnswer::Page(trace::run(&args, location, console)?),
+        RecordedRequest::Dap => {
+            dap::run(location, context)?;
+            CommandAnswer::Text(Vec::new(), 0)
+        }
+    })
 }
 
 /// The answer to a request that needs no repository.
@@ -260,7 +279,8 @@ fn hunt_with(
         (Ok(mut report), notice) => {
             let left = budget.map(|budget| budget.saturating_sub(begin.elapsed()));
             let is_wanted = plan.order.effort.explain && report.proved && report.status != Status::Interrupted;
-            let explained = if is_wanted { explain_found(&mut report, left, announced, scene)? } else { Vec::new() };
+            let id = if is_wanted { explain_found(&mut report, left, announced, scene)? } else { None };
+            let explained = id.map(|id| explanations(location, &id, &report, console)).unwrap_or_default();
             Ok(CommandAnswer::Report(Box::new(report), explained, notice, announced))
         }
         (Err(failure), Some(notice)) => {
@@ -269,6 +289,18 @@ fn hunt_with(
         }
         (Err(failure), None) => Err(failure),
     }
+}
+
+/// Explains nothing: `--explain` is refused when the options are read.
+#[cfg(not(feature = "explain"))]
+#[expect(clippy::unnecessary_wraps, reason = "as with explanations")]
+fn explain_found(
+    _: &mut Report,
+    _: Option<Duration>,
+    _: Option<CommitId>,
+    _: CommandScene<'_>,
+) -> Result<Option<String>, Failure> {
+    Ok(None)
 }
 
 /// What is said of an older finding, which went further than this hunt.
@@ -284,44 +316,6 @@ fn kept_beside(report: &Report, finding: &KeptHunt) -> String {
         "This hunt went less far than the hunt {kept}{other}. `git idd show` shows that one, and `git idd show --hunt \
          {hunt}` this one."
     )
-}
-
-/// The note of a hunt whose budget ended before its explanation.
-const NOT_EXPLAINED: &str = "The budget was used up before the finding was explained; `git idd explain` explains it.";
-
-/// Explains the finding of a hunt that has just ended; a message says why if that cannot be done.
-///
-/// - `left`: the rest of the budget, if there is one. The explanation is given up at its end.
-/// - `announced`: the commit that was printed before.
-fn explain_found(
-    report: &mut Report,
-    left: Option<Duration>,
-    announced: Option<CommitId>,
-    scene: CommandScene<'_>,
-) -> Result<Vec<Explained>, Failure> {
-    let CommandScene { location, context, console } = scene;
-    let id = kept::newest_finding(location, None)?.0.id;
-    let words = ["git-idd", "explain", "--hunt", &id].map(OsString::from).to_vec();
-    let Ok(Invocation { request: Request::Explain(order), .. }) = args::parse(words, &context.configuration) else {
-        return Ok(Vec::new());
-    };
-    let interrupt = context.interrupt()?;
-    let deadline = left.and_then(|left| Deadline::after(left, &interrupt.flag));
-    let limited = Context { interrupt: Some(interrupt), ..context.clone() };
-    let order = ExplainOrder { budget: left.or(order.budget), ..order };
-    let mut unexplained = report.clone();
-    unexplained.notes.push(Untrusted::from(NOT_EXPLAINED));
-    let late = move || Some(CommandAnswer::Report(Box::new(unexplained), Vec::new(), None, announced));
-    let overdue = left.map(|left| overdue::end_with(late, left, scene));
-    let explained = idd_session::explain::run(&order, location, &limited, &mut console.progress());
-    drop(overdue);
-    if deadline.is_some_and(|deadline| deadline.is_over()) {
-        report.notes.push(Untrusted::from(NOT_EXPLAINED));
-    } else if let Err(failure) = explained {
-        let why = Terminal.line(&failure.message);
-        console.progress().say(&format!("The finding is not explained: {why}"));
-    }
-    Ok(explanations(location, &id, report, console))
 }
 
 fn resume(hunt: Option<&str>, allowance: Allowance, scene: CommandScene<'_>) -> Result<CommandAnswer, Failure> {
@@ -627,7 +621,10 @@ fn gc(location: &Location, context: &Context) -> Result<CommandAnswer, Failure> 
     if idd_session::by_hand::newest(location).is_ok_and(|kept| !kept.is_unfinished()) {
         idd_session::by_hand::remove_checkout(context, location);
     }
+    #[cfg(feature = "explain")]
     let recordings = if is_running { Vec::new() } else { store::older(&location.session_directory()) };
+    #[cfg(not(feature = "explain"))]
+    let recordings: Vec<PathBuf> = Vec::new();
     for recording in &recordings {
         bytes += files::size(recording);
         files::remove(recording)?;

@@ -10,6 +10,7 @@ use crate::args::words::split;
 use clap::{Arg, Command};
 use clap_complete::engine::{ArgValueCandidates, CompletionCandidate, complete};
 use idd_session::{Context, kept};
+#[cfg(feature = "explain")]
 use idd_world::record::store;
 use idd_world::repo::{Location, locate, refs};
 use std::ffi::OsString;
@@ -146,6 +147,7 @@ fn list(arg: &Arg) -> Option<fn(&Location) -> Vec<OsString>> {
     let name = arg.get_value_names().and_then(|names| names.first()).map(clap::builder::Str::as_str);
     match (arg.get_id().as_str(), name) {
         ("hunt", _) => Some(hunts),
+        #[cfg(feature = "explain")]
         ("recording", _) => Some(recordings),
         (_, Some("REV" | "REV|PROBE" | "GOOD" | "BAD")) => Some(revisions),
         _ => None,
@@ -156,6 +158,7 @@ fn hunts(location: &Location) -> Vec<OsString> {
     kept::all(location).unwrap_or_default().into_iter().map(Into::into).collect()
 }
 
+#[cfg(feature = "explain")]
 fn recordings(location: &Location) -> Vec<OsString> {
     store::all(&location.session_directory()).into_iter().map(Into::into).collect()
 }

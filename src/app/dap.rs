@@ -1,6 +1,6 @@
 //! `git idd dap`: a server of the Debug Adapter Protocol on standard input and output.
 
-use crate::args::criterion;
+use crate::args::recorded::criterion;
 use idd_session::dap::wire::ReadMessage;
 use idd_session::dap::{DapSession, StoredRecordings, wire};
 use idd_session::interrupt::raise;

@@ -1,17 +1,24 @@
 //! `git idd explain`: runs the driver and prints the explanation.
 
+use crate::args::recorded::RecordedRequest;
+use crate::args::{Invocation, Request};
 use crate::console::{CommandAnswer, CommandScene, Console};
 use crate::progress::Volume;
-use crate::trace::json_line;
-use idd_base::count;
+use crate::{args, overdue};
+use idd_base::{CommitId, count};
 use idd_report::chain::{EffectKind, Figures, InstanceChoice, ReportChain, Switched};
+use idd_report::json::json_line;
 use idd_report::outline::{OutlineLine, outline};
-use idd_report::{Explanation, Status, Terminal, TextRole, Untrusted};
-use idd_session::Failure;
+use idd_report::{Explanation, Report, Status, Terminal, TextRole, Untrusted};
+use idd_session::deadline::Deadline;
 use idd_session::explain::change::TreeSources;
-use idd_session::explain::model::Explained;
-use idd_session::order::ExplainOrder;
+use idd_session::explain::model;
+use idd_session::recorded::order::ExplainOrder;
+use idd_session::talk::Talk as _;
+use idd_session::{Context, Failure, kept};
+use std::ffi::OsString;
 use std::fmt::Write as _;
+use std::time::Duration;
 
 /// Text of a program or of a tree, for a line of the terminal.
 fn safe(text: &Untrusted) -> String {
@@ -55,8 +62,48 @@ pub fn run(order: &ExplainOrder, scene: CommandScene<'_>) -> Result<CommandAnswe
     Ok(if is_interrupted { CommandAnswer::Text(bytes, Status::Interrupted.code()) } else { CommandAnswer::Page(bytes) })
 }
 
-fn printed(explained: Explained, console: Console) -> Vec<u8> {
-    let Explained { chain, sources, .. } = explained;
+/// The note of a hunt whose budget ended before its explanation.
+const NOT_EXPLAINED: &str = "The budget was used up before the finding was explained; `git idd explain` explains it.";
+
+/// Explains the finding of a hunt that has just ended; a message says why if that cannot be done. Returns the id of that hunt.
+///
+/// - `left`: the rest of the budget, if there is one. The explanation is given up at its end.
+/// - `announced`: the commit that was printed before.
+pub fn explain_found(
+    report: &mut Report,
+    left: Option<Duration>,
+    announced: Option<CommitId>,
+    scene: CommandScene<'_>,
+) -> Result<Option<String>, Failure> {
+    let CommandScene { location, context, console } = scene;
+    let id = kept::newest_finding(location, None)?.0.id;
+    let words = ["git-idd", "explain", "--hunt", &id].map(OsString::from).to_vec();
+    let Ok(Invocation { request: Request::Recorded(RecordedRequest::Explain(order)), .. }) =
+        args::parse(words, &context.configuration)
+    else {
+        return Ok(None);
+    };
+    let interrupt = context.interrupt()?;
+    let deadline = left.and_then(|left| Deadline::after(left, &interrupt.flag));
+    let limited = Context { interrupt: Some(interrupt), ..context.clone() };
+    let order = ExplainOrder { budget: left.or(order.budget), ..order };
+    let mut unexplained = report.clone();
+    unexplained.notes.push(Untrusted::from(NOT_EXPLAINED));
+    let late = move || Some(CommandAnswer::Report(Box::new(unexplained), Vec::new(), None, announced));
+    let overdue = left.map(|left| overdue::end_with(late, left, scene));
+    let explained = idd_session::explain::run(&order, location, &limited, &mut console.progress());
+    drop(overdue);
+    if deadline.is_some_and(|deadline| deadline.is_over()) {
+        report.notes.push(Untrusted::from(NOT_EXPLAINED));
+    } else if let Err(failure) = explained {
+        let why = Terminal.line(&failure.message);
+        console.progress().say(&format!("The finding is not explained: {why}"));
+    }
+    Ok(Some(id))
+}
+
+fn printed(explained: model::Explained, console: Console) -> Vec<u8> {
+    let model::Explained { chain, sources, .. } = explained;
     if console.is_json {
         return json_line(&Explanation::Chain(chain));
     }

@@ -191,6 +191,7 @@ impl FullScreen {
     }
 
     /// Whether a signal or the end of the terminal asks the program to stop what it does.
+    #[cfg(feature = "explain")]
     pub fn is_asked_to_stop(&self) -> bool {
         let is_asked = self.interrupt.is_interrupted() || self.suspend.load(Ordering::Relaxed);
         is_asked || self.terminal.is_some() && !is_open(Duration::ZERO)

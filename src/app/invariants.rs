@@ -3,9 +3,9 @@
 use crate::console::CommandScene;
 use crate::progress::Volume;
 use crate::slice::share;
-use crate::trace::json_line;
 use idd_base::count;
 use idd_report::invariants::{InvariantStatement, Invariants, Skipped};
+use idd_report::json::json_line;
 use idd_report::{Explanation, Terminal, Untrusted};
 use idd_session::Failure;
 use idd_session::invariants::InvariantsOrder;

@@ -9,25 +9,32 @@ mod badge;
 mod browser;
 mod by_hand;
 mod cc;
+#[cfg(feature = "explain")]
 pub mod chop;
 mod columns;
 pub mod commands;
 mod completions;
 pub mod console;
 mod crash;
+#[cfg(feature = "explain")]
 mod dap;
+#[cfg(feature = "explain")]
 mod debug;
 mod doctor;
 mod each;
+#[cfg(feature = "explain")]
 mod explain;
 pub mod failure;
 mod full_screen;
 mod help;
+#[cfg(feature = "explain")]
 mod invariants;
+#[cfg(feature = "explain")]
 mod java;
 mod list;
 mod log;
 pub mod man;
+#[cfg(feature = "mcp")]
 mod mcp;
 mod memory;
 mod notify;
@@ -35,17 +42,21 @@ mod overdue;
 mod pager;
 mod perf;
 pub mod progress;
+#[cfg(feature = "explain")]
 mod record;
 mod remote;
 mod setup;
 mod shrink;
+#[cfg(feature = "explain")]
 mod slice;
 mod status;
 mod status_line;
 mod stdout;
+#[cfg(feature = "explain")]
 mod trace;
 mod trial;
 mod unknown;
+#[cfg(feature = "explain")]
 mod walks;
 mod watch;
 
@@ -53,8 +64,8 @@ use crate::args::options::OutputOptions;
 use crate::args::{Invocation, ParseError, Request};
 use crate::console::{CommandAnswer, Console};
 use crate::failure::warn;
-use crate::trace::json_line;
 use idd_base::CommitId;
+use idd_report::json::json_line;
 use idd_report::text::{TextLook, rows};
 use idd_report::{Explained, Explanation, Report, Untrusted};
 use idd_session::{Context, Failure};
@@ -85,6 +96,7 @@ fn run(args: Vec<OsString>, environment: Vec<(OsString, OsString)>, is_json: &At
     if args.get(1).is_some_and(|word| word == perf::NAME) {
         return perf::run_peak(&args[2..], &environment);
     }
+    #[cfg(feature = "explain")]
     if args.get(1).is_some_and(|word| word == java::NAME) {
         return java::run(&args[2..]);
     }

@@ -4,6 +4,7 @@ use crate::columns;
 use crate::status_line::{Now, RangeEnds, RunningTest, StatusLine};
 use idd_base::{CommitId, Outcome, Rest, Sought, count};
 use idd_change::trees::Rung;
+use idd_hunt::own_tests::named;
 use idd_hunt::{Event, Phase, Probe};
 use idd_report::escape::safe;
 use idd_report::text::rows;
@@ -137,6 +138,11 @@ impl Talk for ProgressPrinter {
                 let (id, subject) = (revision.short(), self.subject_in_sentence(*revision));
                 self.line(&format!("Proved the {}, {id} ({subject}).", self.sought.words().first));
                 self.begin("Reducing".to_owned());
+            }
+            Event::OwnTests { paths } => {
+                if let Some(tests) = named(paths) {
+                    self.say(&format!("The tests that the culprit changed choose the fix, too: {tests}."));
+                }
             }
             Event::Trying { scope, revision } => {
                 self.step(format!("Testing the reversal `{}`", finding::scope(*scope).word()), &revision.short());

@@ -3,8 +3,8 @@
 use crate::console::CommandScene;
 use idd_base::{Ending, count};
 use idd_session::Failure;
-use idd_session::order::RecordOrder;
 use idd_session::record::missed::shown;
+use idd_session::recorded::order::RecordOrder;
 use idd_trace::container::REPLACED;
 use idd_world::record::store::Recording;
 use std::collections::BTreeSet;

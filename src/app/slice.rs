@@ -1,10 +1,10 @@
 //! `git idd slice`: runs the driver and prints the slice.
 
 use crate::console::Console;
-use crate::trace::json_line;
 use idd_base::count;
 use idd_report::chop::Size;
 use idd_report::escape::safe;
+use idd_report::json::json_line;
 use idd_session::Failure;
 use idd_session::slice::{Slice, SliceDirection, SliceLine, SliceOrder};
 use idd_session::sources::RecordedSources;

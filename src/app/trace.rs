@@ -1,8 +1,8 @@
 //! `git idd trace`: prints the content of a recording.
 
-use crate::args::{RecordingView, TraceArgs};
+use crate::args::recorded::{RecordingView, TraceArgs};
 use crate::console::Console;
-use idd_report::Json;
+use idd_report::json::json_line;
 use idd_session::Failure;
 use idd_session::recorded::{self, RecordedProcess, failed};
 use idd_session::slice::criterion::not_visible;
@@ -12,7 +12,6 @@ use idd_trace::tree::TreeLimits;
 use idd_trace::{Execution, OriginAnswer, Step};
 use idd_world::record::store::{self, Recording};
 use idd_world::repo::Location;
-use serde::Serialize;
 use std::path::Path;
 
 mod json;
@@ -121,14 +120,4 @@ fn no_step(run: &mut dyn Execution) -> Failure {
         }
         Err(error) => failed(&error),
     }
-}
-
-/// One object in one line, with its names in alphabetical order, and with everything escaped.
-pub fn json_line(value: &impl Serialize) -> Vec<u8> {
-    let value = serde_json::to_value(value).expect("the names of an object are texts");
-    let mut bytes = Vec::new();
-    let mut serializer = serde_json::Serializer::with_formatter(&mut bytes, Json);
-    value.serialize(&mut serializer).expect("a value in memory can always be written");
-    bytes.push(b'\n');
-    bytes
 }

@@ -3,8 +3,8 @@
 use crate::args::TryArgs;
 use crate::commands::finding;
 use crate::console::{CommandAnswer, CommandScene};
-use crate::trace::json_line;
 use idd_report::Status;
+use idd_report::json::json_line;
 use idd_session::trial::proposal::Proposal;
 use idd_session::trial::{TrialOrder, TrialTask};
 use idd_session::{Context, Failure, Interrupt, saved, trial};

@@ -1,5 +1,6 @@
 //! Detects a test command that cannot be one: usually a mistyped subcommand.
 
+use crate::args::questions::NO_EXPLANATIONS;
 use crate::args::{self, habits};
 use idd_session::hints::near::is_slip;
 use idd_session::order::{HuntOrder, TestCommand};
@@ -8,6 +9,9 @@ use idd_world::repo::{Location, graph, private};
 use idd_world::run::toolchain;
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStrExt as _;
+
+/// The commands that a build without explanations lacks.
+const NEED_RECORDINGS: [&str; 9] = ["record", "explain", "chop", "slice", "invariants", "debug", "trace", "dap", "mcp"];
 
 /// Refuses a test whose program is a plain word that `PATH` does not have. Nothing has been written or run yet.
 ///
@@ -32,6 +36,10 @@ pub fn refuse(asked: &HuntOrder, location: &Location, context: &Context) -> Resu
     };
     if let Some((message, hint)) = habits::of_bisect(&word, rest, false) {
         return Err(Failure::usage(message).with_hint(hint));
+    }
+    if !cfg!(feature = "explain") && NEED_RECORDINGS.contains(&&*word) {
+        let (message, hint) = NO_EXPLANATIONS;
+        return Err(Failure::usage(format!("`git idd {word}` is missing: {message}")).with_hint(hint));
     }
     let near = near_subcommand(&word);
     let hint = match (near, &asked.command) {

@@ -2,8 +2,8 @@
 
 use crate::args::options::ReportFormat;
 use crate::console::{CommandAnswer, Console};
-use crate::trace::json_line;
 use idd_report::escape::safe;
+use idd_report::json::json_line;
 use idd_report::{Explanation, markdown};
 use idd_session::Failure;
 use idd_session::debug::explained;

@@ -355,7 +355,28 @@ impl Comparing<'_> {
             self.wrapped(&item.children, newer, WholeEdit::of(single(&item.header_lines), Vec::new()));
             older.iter().filter(|index| **index != older[at]).for_each(|index| self.older_left(*index));
         } else {
+            self.replaced(older, newer);
+        }
+    }
+
+    /// Records that statements replace each other. A clause that only one side has is an edit of its own, if statements
+    /// of the body are left on both sides.
+    fn replaced(&mut self, older: &[usize], newer: &[usize]) {
+        let parts = |outline: &Outline, items: &[usize]| -> (Vec<usize>, Vec<usize>) {
+            items.iter().partition(|index| outline.items[**index].is_clause)
+        };
+        let (older_clauses, older_own) = parts(self.older, older);
+        let (newer_clauses, newer_own) = parts(self.newer, newer);
+        if older_own.is_empty() || newer_own.is_empty() || older_clauses.is_empty() == newer_clauses.is_empty() {
             self.edit(older, newer);
+            return;
+        }
+        self.edit(&older_own, &newer_own);
+        for index in older_clauses {
+            self.older_left(index);
+        }
+        for index in newer_clauses {
+            self.newer_left(index);
         }
     }
 

@@ -103,6 +103,16 @@ fn a_header_with_another_body_comes_and_goes_with_it() {
 }
 
 #[test]
+fn a_clause_that_is_added_beside_a_replaced_body_is_an_edit_of_its_own() {
+    check(
+        "a.py",
+        "def f(a):\n    if isinstance(a, list):\n        for b in a:\n            g(b)\n    h()\n",
+        "def f(a):\n    if isinstance(a, list):\n        names += evaluated(a)\n    elif isinstance(a, Sum):\n        walk(a)\n    h()\n",
+        &["-for b in a: / -g(b) / +names += evaluated(a)", "+elif isinstance(a, Sum): / +walk(a)"],
+    );
+}
+
+#[test]
 fn a_statement_that_moves_is_one_edit() {
     check_body(
         "  a(1);\n  b(2);\n  if (x != NULL)\n    y = transform(x);\n  c(3);\n",

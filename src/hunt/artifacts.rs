@@ -4,8 +4,7 @@
 //! and never builds. What is left between a failing and a passing one is then searched by building.
 
 use crate::finding::Conclusion;
-use crate::pair::TreePair;
-use crate::walk::Bracket;
+use crate::pair::{Bracket, TreePair};
 use crate::{Artifacts, Event, Halt, Hunter, Probe, TestedRevision, WalkPosition};
 use idd_base::{CommitId, Outcome};
 

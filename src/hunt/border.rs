@@ -4,6 +4,7 @@
 //! border, the border is narrowed to one commit, and the change of this commit is reduced to a repair.
 
 use crate::belief::{as_f64, entropy};
+use crate::pair::Bracket;
 use crate::{Event, Halt, Hunter, TestedRevision};
 use idd_base::{CommitId, Outcome};
 use std::collections::BTreeSet;
@@ -26,6 +27,24 @@ const REPAIR_PER_HALVING: usize = 3;
 
 /// While no revision passes, all repairs together may take the tests of this many full ones.
 const MAX_REPAIRS_WITHOUT_PASS: usize = 3;
+
+/// Where the search for a border has led.
+pub enum Border {
+    /// To an untestable revision and a testable child of it, or as near to these as could be.
+    At(CommitId, TestedRevision),
+    /// Into a side branch with a revision that fails and an older one that passes: the failure began between them.
+    Around(Bracket),
+}
+
+/// What made an untestable revision unnecessary, or testable.
+pub enum Crossed {
+    /// It is testable with a repair.
+    Repaired(TestedRevision),
+    /// It need not be tested; see [`Border::Around`].
+    Around(Bracket),
+    /// Nothing.
+    Nothing,
+}
 
 impl Hunter<'_> {
     /// The index of `line` to test between `bad` and `good` (both excluded): `middle` if it can be tested, or else one
@@ -67,23 +86,21 @@ impl Hunter<'_> {
 
     /// Narrows the border between an untestable revision and a testable descendant of it to one commit.
     ///
-    /// - Result: an untestable revision and a testable child of it, or the two arguments if the border cannot be
-    ///   narrowed.
+    /// If it cannot be narrowed, the result has the two arguments.
     ///
     /// The line can omit commits between the two, and the testable one can be a merge with side branches. If the tip of
     /// a branch is testable and the commit at which it forked is not, the border in it is found by bisection. Cost:
     /// log2(n) revisions for each layer.
-    pub(super) async fn border(
-        &self,
-        untestable: CommitId,
-        testable: TestedRevision,
-    ) -> Result<(CommitId, TestedRevision), Halt> {
+    pub(super) async fn border(&self, untestable: CommitId, testable: TestedRevision) -> Result<Border, Halt> {
         let mut border = (untestable, testable);
         for _ in 0..MAX_DEPTH {
             let Some(line) = self.line_across(border).await? else { break };
-            border = self.narrow(&line, border.1).await?;
+            match self.narrow(&line, border.1).await? {
+                Border::At(older, newer) => border = (older, newer),
+                around @ Border::Around(_) => return Ok(around),
+            }
         }
-        Ok(border)
+        Ok(Border::At(border.0, border.1))
     }
 
     /// A line of more than one step from the testable revision to an untestable one, on which to search the border.
@@ -110,39 +127,42 @@ impl Hunter<'_> {
     }
 
     /// The border on a line whose first revision is testable and whose last one is not.
-    async fn narrow(&self, line: &[CommitId], first: TestedRevision) -> Result<(CommitId, TestedRevision), Halt> {
+    async fn narrow(&self, line: &[CommitId], first: TestedRevision) -> Result<Border, Halt> {
         let (mut near, mut untestable) = (0, line.len() - 1);
         let mut testable = if first.revision == line[0] { first } else { self.as_tested(line[0]).await? };
         while untestable - near > 1 {
             let middle = near + (untestable - near) / 2;
             let tested = self.as_tested(line[middle]).await?;
-            if tested.outcome.is_testable() {
-                (near, testable) = (middle, tested);
-            } else {
-                untestable = middle;
+            let is_bare = testable.repair.is_none() && tested.repair.is_none();
+            match (testable.outcome, tested.outcome) {
+                (Outcome::Fail, Outcome::Pass) if is_bare => {
+                    let line = line[near..=middle].to_vec();
+                    return Ok(Border::Around(Bracket { line, bad: testable, good: tested }));
+                }
+                (_, Outcome::Unresolved(_)) => untestable = middle,
+                _ => (near, testable) = (middle, tested),
             }
         }
-        Ok((line[untestable], testable))
+        Ok(Border::At(line[untestable], testable))
     }
 
     /// Makes `untestable` testable with the change of the commit at the border between it and `testable`, or else with
     /// the whole difference.
     ///
-    /// `None` if neither works. Cost: the search of the border, and one or two reductions.
-    pub(super) async fn across(
-        &self,
-        untestable: CommitId,
-        testable: TestedRevision,
-    ) -> Result<Option<TestedRevision>, Halt> {
-        let (older, newer) = self.border(untestable, testable).await?;
+    /// Cost: the search of the border, and one or two reductions.
+    pub(super) async fn across(&self, untestable: CommitId, testable: TestedRevision) -> Result<Crossed, Halt> {
+        let (older, newer) = match self.border(untestable, testable).await? {
+            Border::At(older, newer) => (older, newer),
+            Border::Around(bracket) => return Ok(Crossed::Around(bracket)),
+        };
         self.tell_border(older, newer)?;
         if (older, newer.revision) != (untestable, testable.revision) && self.repair(older, newer).await?.is_some() {
             let tested = self.as_tested(untestable).await?;
             if tested.outcome.is_testable() {
-                return Ok(Some(tested));
+                return Ok(Crossed::Repaired(tested));
             }
         }
-        self.repair(untestable, testable).await
+        Ok(self.repair(untestable, testable).await?.map_or(Crossed::Nothing, Crossed::Repaired))
     }
 
     /// Reports once that revisions before `newer` do not run.

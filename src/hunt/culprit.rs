@@ -1,8 +1,7 @@
 //! Finds the culprit of a pair on a line: if the newer revision is a merge, it enters the side branches.
 
-use crate::pair::TreePair;
+use crate::pair::{Bracket, TreePair};
 use crate::verdict::Examined;
-use crate::walk::Bracket;
 use crate::{Halt, Hunter, TestedRevision};
 use idd_base::{CommitId, Outcome};
 
@@ -38,6 +37,10 @@ impl Hunter<'_> {
                 match self.examine(&line, 1, 0).await? {
                     Examined::Verdict { tested, .. } if tested.outcome == Outcome::Fail => {
                         let bracket = Bracket { line: line[1..].to_vec(), bad: tested, good: base };
+                        pair = self.search(bracket).await?;
+                        continue 'merge;
+                    }
+                    Examined::Around(bracket) => {
                         pair = self.search(bracket).await?;
                         continue 'merge;
                     }

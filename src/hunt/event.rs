@@ -53,6 +53,11 @@ pub enum Event {
         /// Its probability.
         probability: f64,
     },
+    /// The culprit changed these tests, and the suite is asked with them from now on.
+    OwnTests {
+        /// Paths in the newest tree.
+        paths: Vec<Vec<u8>>,
+    },
     /// The state of a bisection between the newest known pass and the oldest known failure.
     Bisecting {
         /// Revisions left to test after the next one, should it fail.

@@ -22,6 +22,12 @@ use idd_change::{Level, Subset};
 /// If there are more edits, they are not carried one by one.
 const MAX_EDITS: usize = 200;
 
+/// A fix that takes back this share of the code of the culprit, as numerator and denominator, is told to do so.
+const NEARLY_ALL: (usize, usize) = (4, 5);
+
+/// A culprit of so few lines of code is its own fault.
+const FEW_LINES: usize = 5;
+
 /// A reversal that may become the fix.
 struct FixCandidate {
     scope: Scope,
@@ -32,6 +38,13 @@ struct FixCandidate {
     /// The reversed units of the culprit; `None` for one of several commits.
     units: Option<Subset>,
     n_lines: usize,
+}
+
+/// What the culprit changed but for its tests and its comments; all but for its tests, if that is nothing.
+fn code_of(necessary: &ReducedSet) -> Subset {
+    let ReducedSet { set, kept, .. } = necessary;
+    let all = set.full().difference(&tests_of(set).difference(kept));
+    Some(all.difference(set.trivia())).filter(|code| !code.is_empty()).unwrap_or(all)
 }
 
 impl Hunter<'_> {
@@ -51,6 +64,16 @@ impl Hunter<'_> {
     ) -> Result<(Option<Fix>, Vec<CommitId>), Halt> {
         let target = if self.order.port { self.port_target().await? } else { pair.newer.revision };
         let is_reachable = self.history.path(target, pair.newer.revision).is_some();
+        let covered = &self.order.covered;
+        let all_own_tests = self.own_tests(&necessary.change, pair, self.view(target)?)?;
+        let mut own_tests = all_own_tests.clone();
+        own_tests.retain(|path| !covered.has(path));
+        let is_taken = |path: &&Vec<u8>| self.order.takes_files.iter().any(|ending| path.ends_with(ending));
+        let taken: Vec<Vec<u8>> = own_tests.iter().filter(is_taken).cloned().collect();
+        if !taken.is_empty() {
+            self.state.borrow_mut().announced_tests.clone_from(&taken);
+            self.tell(Event::OwnTests { paths: taken });
+        }
         let mut fixes: Vec<Fix> = Vec::new();
         let reversals = self.reversals(necessary, pair)?;
         if is_reachable {
@@ -71,10 +94,9 @@ impl Hunter<'_> {
             }
         }
         let has_suite = self.has_suite(target).await?;
-        let all_own_tests = self.own_tests(&necessary.change, pair, self.view(target)?)?;
-        let covered = &self.order.covered;
-        let own_tests: Vec<Vec<u8>> =
-            all_own_tests.iter().filter(|path| !has_suite && !covered.has(path)).cloned().collect();
+        if has_suite {
+            own_tests.clear();
+        }
         let mut culprits = Vec::new();
         // If the culprit's own tests exist, no reversal that is carried step by step would be recommended.
         if own_tests.is_empty() && fixes.iter().all(|fix| fix.tested != Outcome::Pass) {
@@ -97,12 +119,18 @@ impl Hunter<'_> {
             }
             fixes.sort_by_key(|fix| fix.scope);
         }
+        let has_whole_suite = has_suite && self.state.borrow().announced_tests.is_empty();
         let is_safe = |fix: &Fix| match fix.scope {
             _ if fix.is_revert() => false,
+            // It can take back what other commits brought, which the tests of the culprit do not check.
+            _ if fix.rung == Rung::Reduced
+                && self.order.could_ask_suite
+                && !has_whole_suite
+                && *covered != Covered::All =>
+            {
+                false
+            }
             _ if has_suite || *covered == Covered::All => true,
-            // A reversal from a new reduction is only as good as this one test. If the project has a suite, the user
-            // should give it.
-            _ if fix.rung == Rung::Reduced && self.order.could_ask_suite => false,
             Scope::Declarations | Scope::Files => own_tests.is_empty(),
             Scope::Lines | Scope::Statements | Scope::Revert | Scope::Merge => false,
         };
@@ -115,10 +143,20 @@ impl Hunter<'_> {
                 .min_by_key(|fix| self.history.path(target, fix.revision).map_or(usize::MAX, |path| path.len()))
                 .cloned()
         };
-        if let Some(named) = named(&all_own_tests).filter(|_| has_suite && recommended.is_some()) {
+        let is_given = has_suite && self.state.borrow().announced_tests.is_empty();
+        if let Some(named) = named(&all_own_tests).filter(|_| is_given && recommended.is_some()) {
             self.note(format!(
                 "the culprit changed tests, in {named}: if the suite does not have them, run them with the fix"
             ));
+        }
+        if let Some(fix) = &recommended {
+            let n_code = necessary.set.n_lines(&code_of(necessary));
+            if fix.n_lines * NEARLY_ALL.1 >= n_code * NEARLY_ALL.0 && n_code > FEW_LINES {
+                let n_lines = fix.n_lines;
+                self.note(format!(
+                    "the fix takes back {n_lines} lines, and the culprit changed {n_code} lines of code: most of what it was for is lost"
+                ));
+            }
         }
         let best = recommended.or_else(farthest);
         let finding = &mut self.state.borrow_mut().finding;
@@ -138,8 +176,7 @@ impl Hunter<'_> {
         ];
         // The tests of the culprit are removed only with all of it, or if the test needs that.
         let others_tests = tests_of(set).difference(kept);
-        let all = set.full().difference(&others_tests);
-        let code = Some(all.difference(set.trivia())).filter(|code| !code.is_empty()).unwrap_or(all);
+        let code = code_of(necessary);
         let culprit = Some(pair.newer.revision).filter(|_| self.candidates(pair).len() == 1);
         let mut reversals = Vec::new();
         for (scope, units) in scopes {
@@ -280,7 +317,8 @@ impl Hunter<'_> {
     async fn has_suite(&self, target: CommitId) -> Result<bool, Halt> {
         let probe = Probe::of(self.view(target)?, target, Phase::Port);
         let asked = Probe { question: ProbeQuestion::IsSuiteQuick, ..probe };
-        Ok(self.order.has_suite && self.asker.one(asked).await.is_testable())
+        let is_one = self.order.has_suite || !self.state.borrow().announced_tests.is_empty();
+        Ok(is_one && self.asker.one(asked).await.is_testable())
     }
 
     /// Runs the checks and the suite for a fix.

@@ -3,7 +3,7 @@
 //! A gallop doubles its steps, so it jumps over a stretch of passing revisions that ends before an old defect. The gaps
 //! that it left are sampled before a hunt says that nothing passes.
 
-use crate::walk::Bracket;
+use crate::pair::Bracket;
 use crate::{Halt, Hunter, TestedRevision, WalkPosition};
 use idd_base::{CommitId, Outcome};
 use std::collections::BTreeSet;

@@ -133,6 +133,8 @@ pub struct HuntWishes {
     pub has_suite: bool,
     /// The tests that the test command executes beside the hunted one. A reversal that passes has passed them, too.
     pub covered: own_tests::Covered,
+    /// The ends of the names of files whose tests the test command would run, if it named them.
+    pub takes_files: Vec<Vec<u8>>,
     /// Whether the project seems to have a suite that was not given.
     pub could_ask_suite: bool,
     /// Commits that broke other tests, the likeliest first: the search begins with them, and one that is found is not
@@ -226,6 +228,8 @@ pub struct EngineState {
     /// Revisions that cannot be tested with it, either.
     irreparable: HashSet<CommitId>,
     port_target: Option<CommitId>,
+    /// The tests of the culprit that the suite has because they were announced.
+    announced_tests: Vec<Vec<u8>>,
 }
 
 impl EngineState {
@@ -257,6 +261,7 @@ impl EngineState {
             confirmed: HashSet::new(),
             carried: None,
             irreparable: HashSet::new(),
+            announced_tests: Vec::new(),
             port_target: None,
         }))
     }

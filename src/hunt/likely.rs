@@ -8,8 +8,7 @@
 use crate::belief::Belief;
 use crate::finding::Conclusion;
 use crate::fit::{self, EndNeighbours, Separation};
-use crate::pair::TreePair;
-use crate::walk::Bracket;
+use crate::pair::{Bracket, TreePair};
 use crate::{Event, Halt, Hunter, Noise, Noisy, Probe, ProbeQuestion, TestedRevision, Weighing};
 use idd_base::{CommitId, Outcome};
 use std::ops::Range;

@@ -12,6 +12,17 @@ use idd_change::trees::{Favor, Merged};
 use std::collections::HashSet;
 use std::rc::Rc;
 
+/// A line whose first revision fails and whose last one passes.
+#[derive(Debug, Clone)]
+pub struct Bracket {
+    /// Newest first.
+    pub line: Vec<CommitId>,
+    /// The failing end, index 0 of the line.
+    pub bad: TestedRevision,
+    /// The passing end, last of the line.
+    pub good: TestedRevision,
+}
+
 /// Two trees that differ by the culprit, and their revisions.
 #[derive(Debug, Clone)]
 pub struct TreePair {

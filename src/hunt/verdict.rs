@@ -3,6 +3,8 @@
 //! The order is fixed: without a repair; with the carried repair; with the part of the carried repair that still
 //! applies; with a new repair from the testable neighbour (see [`crate::repair`]).
 
+use crate::border::Crossed;
+use crate::pair::Bracket;
 use crate::{Again, Artifacts, Carried, Event, Halt, Hunter, Phase, Probe, TestedRevision};
 use idd_base::{CommitId, Outcome, Reason, TreeId};
 use idd_change::Level;
@@ -10,7 +12,7 @@ use idd_change::trees::{Favor, Merged};
 use std::collections::HashMap;
 
 /// The result of examining a revision on a line.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone)]
 pub enum Examined {
     /// The revision at this index of the line has a verdict; not always the requested one.
     Verdict {
@@ -21,6 +23,8 @@ pub enum Examined {
         /// Whether it is the newest of a burst of commits, which are one step together.
         is_burst: bool,
     },
+    /// The revision need not be tested: a side branch of a newer one has a revision that fails and one that passes.
+    Around(Bracket),
     /// The revision cannot be made testable.
     Irreparable,
 }
@@ -205,10 +209,11 @@ impl Hunter<'_> {
                 return Ok(Examined::Irreparable);
             }
             let source = self.as_tested(line[near]).await?;
-            let Some(tested) = self.across(line[untestable], source).await? else {
-                return Ok(Examined::Irreparable);
-            };
-            return Ok(Examined::Verdict { index: untestable, tested, is_burst: false });
+            return Ok(match self.across(line[untestable], source).await? {
+                Crossed::Repaired(tested) => Examined::Verdict { index: untestable, tested, is_burst: false },
+                Crossed::Around(bracket) => Examined::Around(bracket),
+                Crossed::Nothing => Examined::Irreparable,
+            });
         }
     }
 

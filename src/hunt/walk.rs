@@ -6,21 +6,10 @@
 
 use crate::artifacts::Gallop;
 use crate::finding::Conclusion;
-use crate::pair::TreePair;
+use crate::pair::{Bracket, TreePair};
 use crate::verdict::Examined;
 use crate::{Again, Artifacts, Event, Halt, Hunter, Phase, Probe, TestedRevision, WalkPosition};
 use idd_base::{CommitId, Outcome, Reason, count};
-
-/// A line whose first revision fails and whose last one passes.
-#[derive(Debug, Clone)]
-pub struct Bracket {
-    /// Newest first.
-    pub line: Vec<CommitId>,
-    /// The failing end, index 0 of the line.
-    pub bad: TestedRevision,
-    /// The passing end, last of the line.
-    pub good: TestedRevision,
-}
 
 /// The distances of a gallop: the first one, and the factor from each to the next.
 ///
@@ -123,6 +112,7 @@ impl Hunter<'_> {
                 );
                 Ok(None)
             }
+            Examined::Around(bracket) => Ok(Some(bracket)),
             Examined::Verdict { .. } | Examined::Irreparable => match self.open_before(&line, good) {
                 Some(conclusion) => Err(Halt::Concluded(conclusion)),
                 None => Ok(None),
@@ -236,6 +226,7 @@ impl Hunter<'_> {
             if !seen.1.outcome.is_testable() {
                 match self.examine(&line, stop, near).await? {
                     Examined::Verdict { index, tested, .. } => seen = (index, tested),
+                    Examined::Around(bracket) => return Ok(bracket),
                     Examined::Irreparable => break,
                 }
             }
@@ -422,6 +413,11 @@ impl Hunter<'_> {
                     if is_burst {
                         joined = self.join_step(&mut line, index, middle, &mut good_index);
                     }
+                }
+                Examined::Around(bracket) => {
+                    Bracket { line, bad, good } = bracket;
+                    (bad_index, good_index) = (0, line.len() - 1);
+                    joined.clear();
                 }
                 Examined::Irreparable => {
                     is_decided = false;

@@ -40,5 +40,13 @@ pub fn read(bytes: &[u8]) -> Result<Report, serde_json::Error> {
     serde_json::from_slice(bytes)
 }
 
+/// One object in one line, with its names in alphabetical order, and with everything escaped.
+pub fn json_line(value: &impl Serialize) -> Vec<u8> {
+    let value = serde_json::to_value(value).expect("the names of an object are texts");
+    let mut bytes = Vec::new();
+    write_line(&value, &mut bytes).expect("a value in memory can always be written");
+    bytes
+}
+
 #[cfg(test)]
 mod tests;

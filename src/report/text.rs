@@ -479,6 +479,10 @@ fn facts(report: &Report, look: TextLook) -> Vec<(&'static str, String)> {
 
 /// What became of a reversal: `2 lines, pass, suite worse`.
 fn tried(fix: &ReportedFix) -> String {
+    if fix.tested == Outcome::Unresolved(Reason::DoesNotApply) {
+        let since = |commit: &Commit| format!(" since {} {}", commit.commit.short(), Terminal.line(&commit.subject));
+        return format!("does not apply{}", fix.stopped_by.as_ref().map(since).unwrap_or_default());
+    }
     let suite = match fix.suite {
         Suite::Same => ", suite as before",
         Suite::Worse => ", suite worse",
@@ -486,13 +490,11 @@ fn tried(fix: &ReportedFix) -> String {
     };
     let complaints = warnings(fix).map(|warnings| format!(", {warnings}")).unwrap_or_default();
     let at = if fix.complete { String::new() } else { format!(" at {}", fix.commit.short()) };
-    let stopped = fix.stopped_by.as_ref().map(|commit| {
-        format!(", it does not apply since {} {}", commit.commit.short(), Terminal.line(&commit.subject))
-    });
+    let reduced = if fix.rung == PortRung::Reduced { ", found by a new reduction" } else { "" };
     let partial = if fix.is_partial() { ", in part: newer commits rewrote the rest" } else { "" };
     let tests = changed_tests(fix).map(|tests| format!(", {tests}")).unwrap_or_default();
-    let (lines, tested, stopped) = (count(fix.lines, "line"), fix.tested, stopped.unwrap_or_default());
-    format!("{lines}, {tested}{at}{suite}{complaints}{partial}{tests}{stopped}")
+    let (lines, tested) = (count(fix.lines, "line"), fix.tested);
+    format!("{lines}, {tested}{at}{reduced}{suite}{complaints}{partial}{tests}")
 }
 
 /// How many warnings are new with a reversal, if any is.

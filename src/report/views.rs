@@ -1,7 +1,7 @@
 //! The views of the reduced change: what each form of a report shows of it, and the sentence that was tested.
 //!
 //! There is one view if the necessary change lies inside the sufficient one: the lines of the sufficient change, with
-//! those of the necessary one marked. Otherwise both are shown, one after the other.
+//! those of the necessary one marked. Otherwise both are shown, the one with fewer lines first.
 
 use crate::patch::{Patch, PatchLine, Sign};
 use crate::{ChangePart, Changes, ReducedChange, Report, Untrusted};
@@ -93,7 +93,9 @@ pub fn views(report: &Report) -> Vec<ChangeView<'_>> {
     let necessary = necessary
         .iter()
         .map(|change| view(report, words.changes[2], change, &format!("T{}", taken(noun(change))), &[passes]));
-    sufficient.chain(necessary).collect()
+    let mut views: Vec<ChangeView<'_>> = sufficient.chain(necessary).collect();
+    views.sort_by_key(|view| (!view.change.is_minimal, view.change.lines));
+    views
 }
 
 /// The view of a change.
@@ -194,9 +196,10 @@ mod tests {
             ]
         );
         report.change.sufficient.as_mut().unwrap().is_minimal = false;
-        let said = &told(&report)[0];
+        let said = told(&report);
         let expected = "The smallest change so far that makes the test fail (2 of 40 lines, perhaps not minimal): ";
-        assert!(said.starts_with(expected), "{said}");
+        // The one that is minimal is shown first.
+        assert!(said[1].starts_with(expected), "{said:?}");
         report.change = Changes::default();
         assert!(views(&report).is_empty());
     }

@@ -11,7 +11,7 @@ use crate::debug::grounds::{Building, FailingStep, FailureGrounds};
 use crate::debug::passing::PassingRun;
 use crate::debug::seek::{Seek, StepSeeker};
 use crate::explain::change::LinesByPath;
-use crate::order::{ExplainOrder, RecordOrder};
+use crate::recorded::order::{ExplainOrder, RecordOrder};
 use crate::recorded::{ProcessChoice, failed};
 use crate::slice::criterion::Criterion;
 use idd_base::TreeId;

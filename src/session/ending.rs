@@ -1,7 +1,6 @@
 //! The report of a hunt that has ended or stopped.
 
 use crate::finding::FindingSources;
-use crate::hints::runners;
 use crate::hunt::Hunt;
 use crate::plan::Adjustments;
 use crate::runner::questions::MUTE;
@@ -241,17 +240,22 @@ impl Hunt<'_> {
             )));
         }
         let has_run = finding.fixes.iter().any(|fix| fix.suite.is_some());
-        if let Some(line) = self.plan.suite.as_ref().filter(|_| self.plan.is_suite_widened() && has_run) {
-            let said = "`, the test command without its selection, chose the fix, too; `--no-suite` leaves it out.";
+        let beside = &self.runner.beside;
+        let derived = beside.suite_line(self.plan).filter(|_| self.plan.is_suite_derived() && has_run);
+        if let Some(line) = &derived {
+            let what =
+                if beside.own_tests.is_empty() { "without its selection" } else { "with the tests of the culprit" };
+            let said = format!("`, the test command {what}, judged the reversals, too; `--no-suite` leaves it out.");
             report.notes.push([b"`", line.as_bytes(), said.as_bytes()].concat().into());
         }
         if self.plan.order.test.suite.is_none()
-            && !(self.plan.is_suite_widened() && has_run)
+            && derived.is_none()
             && suite::covered(&self.plan.order.command) != Covered::All
             && let Some(fix) = finding.fixes.first()
             && let Some(command) = suite::obvious(store, fix.older)?
         {
-            let command = runners::as_called(command, &self.plan.order.command);
+            // The runner of the test is known to work here.
+            let command = suite::whole(&self.plan.order.command).unwrap_or_else(|| command.to_owned());
             let note =
                 format!("With `--suite '{command}'`, all tests of the project choose the fix, not only this one.");
             report.notes.push(Untrusted::from(note));

@@ -9,8 +9,8 @@ use crate::explain::model::{
 };
 use crate::explain::sides::{BuiltSide, TargetProcess};
 use crate::hold::FileHolder;
-use crate::order::{ExplainOrder, SWITCH_BUDGET};
 use crate::record::instruments::RecordingTools;
+use crate::recorded::order::{ExplainOrder, SWITCH_BUDGET};
 use crate::sandboxes::{objects, sandboxes};
 use crate::surroundings::surroundings;
 use crate::{Context, Failure, Talk, kept, saved};

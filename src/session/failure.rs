@@ -6,11 +6,9 @@ use std::io;
 use idd_base::InvalidId;
 use idd_change::trees::TreesError;
 use idd_report::{ErrorReport, ExplanationError, Report, Status, Untrusted};
-use idd_trace::TraceError;
 use idd_world::cache::CacheError;
 use idd_world::journal::JournalError;
 use idd_world::process::RunError;
-use idd_world::record::RecordError;
 use idd_world::repo::RepoError;
 use idd_world::run::sandbox::SandboxError;
 use idd_world::tidy::TidyError;
@@ -82,15 +80,16 @@ causes!(
     CacheError,
     ExplanationError,
     InvalidId,
-    RecordError,
     RepoError,
     RunError,
     SandboxError,
     TidyError,
-    TraceError,
     TreesError,
     regex::Error,
 );
+
+#[cfg(feature = "explain")]
+causes!(idd_world::record::RecordError, idd_trace::TraceError);
 
 /// A failure to write or read a journal, with advice.
 impl From<JournalError> for Failure {

@@ -582,12 +582,15 @@ fn why_no_fix(finding: &Finding) -> &'static str {
     let is_reverted = reverts.peek().is_some();
     if !finding.fixes.is_empty() && finding.fixes.iter().all(|fix| fix.tested == DOES_NOT_APPLY) {
         NO_PLACE
-    } else if !finding.own_tests.is_empty() {
+    } else if !finding.own_tests.is_empty() && is_any(|fix| fix.tested == Outcome::Pass) {
         "the culprit changed tests that still exist, and that would probably fail without its code"
     } else if is_any(|fix| fix.suite.is_some_and(|suite| suite != Outcome::Pass)) {
         FAILS_OTHERS[usize::from(reverts.any(found::Fix::is_whole))]
     } else if is_any(|fix| fix.has_complaints) {
         "each reversal that makes the test pass causes new warnings"
+    } else if is_any(|fix| fix.rung == Rung::Reduced && fix.tested == Outcome::Pass) {
+        "what makes the test pass at HEAD is what a new reduction there takes back, and no suite (`--suite`) shows what that \
+         breaks"
     } else if is_reverted && is_any(|fix| fix.scope < found::Scope::Declarations) {
         "a reversal of less than the whole commit takes back only a part of a declaration, and no suite (`--suite`) shows what \
          that breaks"

@@ -14,7 +14,7 @@ mod wording;
 
 use crate::debug::expect::Expectation;
 use crate::explain::change::LinesByPath;
-use crate::order::ChopOrder;
+use crate::recorded::order::ChopOrder;
 use crate::recorded::{ProcessChoice, failed};
 use crate::slice::criterion::{Criterion, is_fault};
 use crate::sources::RecordedSources;

@@ -10,19 +10,24 @@ pub mod audit;
 pub mod bisect;
 pub mod by_hand;
 pub mod certificate;
+#[cfg(feature = "explain")]
 pub mod chop;
 mod chronicle;
 pub mod context;
 pub mod course;
 pub mod criteria;
+#[cfg(feature = "explain")]
 pub mod dap;
 pub mod deadline;
+#[cfg(feature = "explain")]
 pub mod debug;
 mod ending;
 mod entry;
 mod environment;
 mod estimate;
+#[cfg(feature = "explain")]
 pub mod explain;
+#[cfg(feature = "explain")]
 pub mod expression;
 pub mod failure;
 pub mod finding;
@@ -31,6 +36,7 @@ pub mod hold;
 pub mod hunt;
 mod identity;
 pub mod interrupt;
+#[cfg(feature = "explain")]
 pub mod invariants;
 pub mod kept;
 pub mod leak;
@@ -45,8 +51,11 @@ pub mod perf;
 pub mod plan;
 pub mod positions;
 pub mod precheck;
+#[cfg(feature = "explain")]
 pub mod record;
+#[cfg(feature = "explain")]
 pub mod recorded;
+#[cfg(feature = "explain")]
 pub mod remark;
 pub mod remote;
 mod reproduce;
@@ -58,7 +67,9 @@ pub mod setup;
 pub mod share;
 pub mod shrink;
 pub mod side_results;
+#[cfg(feature = "explain")]
 pub mod slice;
+#[cfg(feature = "explain")]
 pub mod sources;
 mod spent;
 pub mod story;

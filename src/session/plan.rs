@@ -311,15 +311,16 @@ impl Plan {
             asks_complaints: !reducer(&self.order).is_plain(),
             has_suite: self.suite.is_some(),
             covered: Covered::Unknown,
+            takes_files: Vec::new(),
             could_ask_suite: false,
             known: self.order.known.iter().filter_map(|id| id.parse().ok()).collect(),
             noisy: self.noisy(adjustments),
         }
     }
 
-    /// Whether the suite is the test command without its selection, and not one that the user named.
-    pub fn is_suite_widened(&self) -> bool {
-        self.suite.is_some() && self.order.test.suite.is_none()
+    /// Whether a suite is derived from the test command, and not one that the user named.
+    pub fn is_suite_derived(&self) -> bool {
+        self.order.test.suite.is_none()
     }
 
     /// The parameters for a noisy test: `None` if no runs disagree and the user expects no noise.

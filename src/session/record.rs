@@ -4,10 +4,11 @@
 
 use crate::criteria::FIRST_LIMIT;
 use crate::hold::FileHolder;
-use crate::order::{KeepOrder, RecordOrder, TestCommand};
+use crate::order::TestCommand;
 use crate::record::instruments::{Instruments, RecordedRun, RecordingTools, kept};
 use crate::record::missed::Java;
 use crate::recorded::ProcessRun;
+use crate::recorded::order::{KeepOrder, RecordOrder};
 use crate::sandboxes::sandboxes;
 use crate::surroundings::surroundings;
 use crate::{Context, Failure, Interrupt, Talk, recorded, saved};

@@ -1,5 +1,7 @@
 //! Opens a stored recording.
 
+pub mod order;
+
 use crate::Failure;
 use idd_report::{Terminal, Untrusted};
 use idd_trace::native::NativePlayer;

@@ -98,7 +98,7 @@ impl Hunt<'_> {
         let probe = Probe::of(tree, self.plan.bad, Phase::Reproduce);
         self.runner.criteria = criteria(self.plan, None)?;
         if self.plan.order.test.timeout.is_none() {
-            self.runner.time_limits = TimeLimits::both(FIRST_LIMIT);
+            self.runner.times.limits = TimeLimits::both(FIRST_LIMIT);
         }
         let is_first = self.signature.is_none() && !self.is_environment_listed();
         self.look_beside()?;
@@ -168,7 +168,7 @@ impl Hunt<'_> {
         };
         if self.plan.order.test.timeout.is_none() {
             let longest = seen.iter().map(|seen| seen.duration).max().unwrap_or_default();
-            self.runner.time_limits = measured_limits(longest);
+            self.runner.times.limits = measured_limits(longest);
         }
         let is_known =
             |known: &Signature| (known.ending, &known.test, &known.line) == (found.ending, &found.test, &found.line);

@@ -20,7 +20,6 @@ mod tools;
 mod vetting;
 
 use crate::audit::Audit;
-use crate::criteria::FIRST_LIMIT;
 use crate::deadline::Deadline;
 use crate::order::{SignatureMode, Until};
 use crate::plan::Plan;
@@ -28,7 +27,7 @@ use crate::precheck::Checking;
 use crate::runner::complaining::Complaining;
 pub use crate::runner::job::FAR_RUNS;
 use crate::runner::job::{ProbeState, QueuedJob, RunningJob};
-use crate::runner::time_limit::is_of_reduction;
+use crate::runner::time_limit::{RunTimes, is_of_reduction};
 use crate::side_results::SideResults;
 use crate::spent::Spent;
 use crate::tally::{HuntLimits, Tally, counted};
@@ -155,14 +154,8 @@ pub struct Runner<'p> {
     counted_before: HashSet<(Key, u32)>,
     /// The criteria for observations; set when the failure was reproduced.
     pub criteria: Criteria,
-    /// The time limits of every further command, except those of candidates.
-    pub time_limits: TimeLimits,
-    /// The least time of a run that is repeated because it was cut; none once one has hung for so long.
-    patience: Duration,
-    /// A revision other than the bad one that was tested in this hunt.
-    elsewhere: Option<CommitId>,
-    /// The durations of used probes, without candidates of reductions.
-    durations: Vec<Duration>,
+    /// The time limits, and what they come from.
+    pub times: RunTimes,
     /// Whether every probe starts from a fresh worktree.
     pub is_clean: bool,
     /// The noise of the test, if it is noisy: verdicts then have as many runs as it requires.
@@ -269,10 +262,7 @@ impl<'p> Runner<'p> {
             counts_as: None,
             counted_before: HashSet::new(),
             criteria,
-            time_limits,
-            patience: FIRST_LIMIT,
-            elsewhere: None,
-            durations: Vec::new(),
+            times: RunTimes::new(time_limits),
             is_clean: plan.order.effort.clean,
             noise: None,
             n_jobs: plan.order.effort.jobs.map_or_else(|| executor.usual_width(), |jobs| jobs as usize),
@@ -363,7 +353,7 @@ impl<'p> Runner<'p> {
         self.all_observations().void_all(&mut segment)?;
         self.executor.spoil();
         self.own.clear();
-        self.durations.clear();
+        self.times.durations.clear();
         self.replay.iter_mut().for_each(Replay::void_all);
         Ok(())
     }
@@ -438,11 +428,11 @@ impl<'p> Runner<'p> {
     ) -> Result<Option<Observation>, RunnerError> {
         let commands = Arc::new(commands);
         let plan = self.plan_with(&commands);
-        let usual = (Arc::clone(&self.commands), self.plan_digest, self.time_limits);
-        let limits = TimeLimits { test: limit, ..self.time_limits };
-        (self.commands, self.plan_digest, self.time_limits) = (commands, digest(&plan, self.programs), limits);
+        let usual = (Arc::clone(&self.commands), self.plan_digest, self.times.limits);
+        let limits = TimeLimits { test: limit, ..self.times.limits };
+        (self.commands, self.plan_digest, self.times.limits) = (commands, digest(&plan, self.programs), limits);
         // What the test takes says nothing about another command.
-        let durations = mem::take(&mut self.durations);
+        let durations = mem::take(&mut self.times.durations);
         let queued_job = self.queued(probe, probe.run.unwrap_or_default());
         let seen = match self.known(&queued_job) {
             Ok(Some((observation, _))) => {
@@ -452,8 +442,8 @@ impl<'p> Runner<'p> {
             Ok(None) => self.run(&[queued_job]).map(|seen| seen.and_then(|mut seen| seen.pop())),
             Err(error) => Err(error),
         };
-        (self.commands, self.plan_digest, self.time_limits) = usual;
-        self.durations = durations;
+        (self.commands, self.plan_digest, self.times.limits) = usual;
+        self.times.durations = durations;
         seen
     }
 
@@ -729,6 +719,9 @@ impl ProbeRunner for Runner<'_> {
             if let Event::Border { probe, first } = event {
                 // If it can no longer be read, it is not reported.
                 let _ = self.tell_border(probe, *first);
+            }
+            if let Event::OwnTests { paths } = event {
+                self.beside.ask_with(paths);
             }
             if let Event::Noise { noise } = event {
                 self.noise = Some(*noise);

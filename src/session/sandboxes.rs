@@ -3,6 +3,7 @@
 use crate::{Context, Failure};
 use idd_base::CommitId;
 use idd_world::files;
+#[cfg(feature = "explain")]
 use idd_world::record::objects::InstrumentedObjects;
 use idd_world::repo::{Location, private};
 use idd_world::run::kept_executor::KeptExecutor;
@@ -106,6 +107,7 @@ pub fn cache(root: &Path) -> &Path {
 /// The directory for the instrumented objects of this worktree, beside that of its sandboxes; `None` if there can be none, which only costs time.
 ///
 /// - `root`: the directory of a command that alone uses it.
+#[cfg(feature = "explain")]
 pub fn objects(root: &Path, location: &Location) -> Option<InstrumentedObjects> {
     let name = format!("objects-{}", files::short_digest(&location.git_directory));
     InstrumentedObjects::prepare(&cache(root).join(name)).ok()

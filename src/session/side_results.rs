@@ -1,9 +1,12 @@
 //! Results of a hunt other than the outcomes of its test.
 
+use crate::plan::Plan;
+use crate::suite::with_files;
 use idd_base::{Observation, TreeId};
 use idd_hunt::ChangeEnds;
 use idd_world::run::exact::{Exact, Exactness};
 use std::collections::{BTreeSet, HashMap};
+use std::ffi::OsString;
 use std::sync::Arc;
 
 /// Results other than the outcomes of the test.
@@ -17,6 +20,8 @@ pub struct SideResults {
     pub is_mute: bool,
     /// The runs of the suite, by tree and whether the run was in a fresh worktree.
     pub(super) suites: HashMap<(TreeId, bool), Observation>,
+    /// The tests of the culprit that the suite runs, too, if the user has named no suite.
+    pub(super) own_tests: Vec<Vec<u8>>,
     /// New warnings of compiler or interpreter, by tree.
     pub complaints: HashMap<TreeId, Vec<String>>,
     /// Lines of the suite that only this tree has, compared with its baseline.
@@ -30,6 +35,22 @@ pub struct SideResults {
 }
 
 impl SideResults {
+    /// The suite runs these tests, too, from now on.
+    pub(super) fn ask_with(&mut self, own_tests: &[Vec<u8>]) {
+        if self.own_tests != own_tests {
+            self.own_tests = own_tests.to_vec();
+            self.suites.clear();
+        }
+    }
+
+    /// The shell line of the suite.
+    pub fn suite_line(&self, plan: &Plan) -> Option<OsString> {
+        match &self.own_tests[..] {
+            [] => plan.suite.clone(),
+            own => with_files(&plan.order.command, own),
+        }
+    }
+
     /// The run of the suite in a fresh checkout of this tree.
     pub fn suite(&self, tree: TreeId) -> Option<&Observation> {
         self.suites.get(&(tree, true))

@@ -169,6 +169,8 @@ pub fn line(order: &HuntOrder) -> Option<OsString> {
 /// A command of a known runner.
 struct RunnerCommand<'c> {
     runner: &'static Selecting,
+    /// What a shell line sets for it: `GO111MODULE=off `, or nothing.
+    set: &'c str,
     words: Vec<&'c str>,
     /// Its words without its selection of tests.
     kept: Vec<&'c str>,
@@ -180,12 +182,16 @@ struct RunnerCommand<'c> {
 
 impl<'c> RunnerCommand<'c> {
     fn read(command: &'c TestCommand) -> Option<Self> {
+        let (set, line) = match command {
+            TestCommand::Argv(_) => ("", ""),
+            TestCommand::Shell(line) => assigned(line.to_str()?),
+        };
         let words: Vec<&str> = match command {
             TestCommand::Argv(words) => words.iter().map(|word| word.to_str()).collect::<Option<_>>()?,
             // A line that the shell would read otherwise than word by word is left alone.
-            TestCommand::Shell(line) => {
+            TestCommand::Shell(_) => {
                 let is_plain = |line: &&str| !line.contains(|letter| "|&;<>()$`\\\"'*?[]#~=%!{}\n".contains(letter));
-                line.to_str().filter(is_plain)?.split_whitespace().collect()
+                Some(line).filter(is_plain)?.split_whitespace().collect()
             }
         };
         let (runner, begin) = SELECTING.iter().find_map(|runner| {
@@ -199,6 +205,7 @@ impl<'c> RunnerCommand<'c> {
         })?;
         let mut read = Self {
             runner,
+            set,
             kept: words[..begin].to_vec(),
             paths: Vec::new(),
             options: Vec::new(),
@@ -231,14 +238,90 @@ impl<'c> RunnerCommand<'c> {
         }
         Some(read)
     }
+
+    /// The shell line of these words with what is set for them.
+    fn line<'w>(&self, words: impl IntoIterator<Item = &'w [u8]>) -> OsString {
+        OsString::from_vec([self.set.as_bytes(), &shell::line(words)].concat())
+    }
+}
+
+/// A shell line without the plain assignments at its beginning, and these.
+fn assigned(line: &str) -> (&str, &str) {
+    static ASSIGNED: LazyLock<Regex> =
+        LazyLock::new(|| Regex::new(r"^(?:[A-Za-z_]\w*=[\w./:,+-]*\s+)*").expect("a valid pattern"));
+    line.split_at(ASSIGNED.find(line).map_or(0, |found| found.end()))
 }
 
 /// The test command without its selection of tests: all tests of the same file or package. `None` if it is no command of
 /// a known runner, or selects nothing.
 fn widened(command: &TestCommand) -> Option<OsString> {
     let read = RunnerCommand::read(command)?;
-    let line = shell::line(read.kept.iter().map(|word| word.as_bytes()));
-    (read.kept != read.words).then(|| OsString::from_vec(line))
+    (read.kept != read.words).then(|| read.line(read.kept.iter().map(|word| word.as_bytes())))
+}
+
+/// The ends of the names of files whose tests a hunt can run by its test command: as of the files that the command
+/// names. None, if the user has named a suite or wants none, or if the runner takes no files.
+pub fn taken_files(order: &HuntOrder) -> Vec<Vec<u8>> {
+    let is_asked = order.test.suite.is_none() && !order.test.no_suite && order.history.find.is_failure();
+    let Some(read) = RunnerCommand::read(&order.command).filter(|_| is_asked) else { return Vec::new() };
+    let ending = |path: &&str| Some(format!(".{}", path.rsplit('/').next()?.rsplit_once('.')?.1).into_bytes());
+    match read.runner.starts[0] {
+        "go" => vec![b"_test.go".to_vec()],
+        "cargo" => vec![b".rs".to_vec()],
+        "ctest" => Vec::new(),
+        _ => read.paths.iter().filter_map(ending).collect(),
+    }
+}
+
+/// The test command without its selection, which also runs the tests in `files`; see [`taken_files`].
+pub fn with_files(command: &TestCommand, files: &[Vec<u8>]) -> Option<OsString> {
+    let read = RunnerCommand::read(command)?;
+    let mut words: Vec<Vec<u8>> = read.kept.iter().map(|word| word.as_bytes().to_vec()).collect();
+    match read.runner.starts[0] {
+        // All targets: cargo takes the names of targets, which the manifest gives.
+        "cargo" => {
+            let targets = ["--test", "--bin", "--example", "--lib", "--bins", "--doc", "--tests"].map(str::as_bytes);
+            while let Some(at) = words.iter().position(|word| targets.contains(&&word[..])) {
+                let n_words =
+                    if read.runner.values.iter().any(|option| option.as_bytes() == words[at]) { 2 } else { 1 };
+                words.drain(at..(at + n_words).min(words.len()));
+            }
+        }
+        runner => {
+            let own = files.iter().map(|file| match file.iter().rposition(|byte| *byte == b'/') {
+                Some(end) if runner == "go" => [b"./", &file[..end]].concat(),
+                None if runner == "go" => b".".to_vec(),
+                // No option comes from the repository.
+                _ if file.starts_with(b"-") => [b"./", &file[..]].concat(),
+                _ => file.clone(),
+            });
+            for word in own {
+                if !words.contains(&word) {
+                    words.push(word);
+                }
+            }
+        }
+    }
+    Some(read.line(words.iter().map(|word| &word[..])))
+}
+
+/// The command for all tests of the project by the runner of the test command; `None` if the runner is not known, or
+/// finds tests only where its arguments say.
+pub fn whole(command: &TestCommand) -> Option<String> {
+    let read = RunnerCommand::read(command)?;
+    let line = match read.runner.starts[0] {
+        "cargo" => with_files(command, &[])?,
+        "pytest" | "py.test" | "-m" | "jest" | "vitest" | "rspec" | "busted" | "ctest" => {
+            let is_kept = |word: &&&str| !read.paths.contains(*word);
+            read.line(read.kept.iter().filter(is_kept).map(|word| word.as_bytes()))
+        }
+        "go" => {
+            let words = read.kept.iter().filter(|word| !read.paths.contains(*word)).chain([&"./..."]);
+            read.line(words.map(|word| word.as_bytes()))
+        }
+        _ => return None,
+    };
+    line.into_string().ok()
 }
 
 /// The tests that a command executes, if it is one of a known runner and selects none of them by name.
@@ -474,6 +557,7 @@ mod tests {
             ("node --test --test-name-pattern adds a.js", "node --test a.js"),
             ("bats -f adds test", "bats test"),
             ("busted --filter adds spec", "busted spec"),
+            ("GO111MODULE=off A= go test -run One .", "GO111MODULE=off A= go test ."),
         ] {
             assert_eq!(of(line).as_deref(), Some(expected), "{line}");
         }
@@ -484,12 +568,46 @@ mod tests {
             "./test.sh t/a.py::one",
             "pytest t.py::one | tee log",
             "go",
-            "X=1 pytest t.py::one",
+            "X=$(y) pytest t.py::one",
         ] {
             assert_eq!(of(line), None, "{line}");
         }
         let words = ["pytest", "t/a b.py::one[x]"].map(OsString::from).to_vec();
         assert_eq!(widened(&TestCommand::Argv(words)), Some("pytest 't/a b.py'".into()));
+    }
+
+    #[test]
+    fn the_tests_of_the_culprit_are_run_by_the_command_of_the_user() {
+        let files = [b"test/b.ts".to_vec(), b"c_test.go".to_vec(), b"-p it's.py".to_vec()];
+        for (line, file, expected) in [
+            ("npx mocha test/new.ts", 0, "npx mocha test/new.ts test/b.ts"),
+            ("pytest -q new.py::test_a", 0, "pytest -q new.py test/b.ts"),
+            ("pytest test/b.ts", 0, "pytest test/b.ts"),
+            ("go test -run TestA ./pkg", 1, "go test ./pkg ."),
+            ("pytest new.py", 2, r#"pytest new.py "./-p it's.py""#),
+            ("cargo test -q --test new one", 0, "cargo test -q"),
+        ] {
+            let line = with_files(&TestCommand::Shell(line.into()), &files[file..=file]).unwrap();
+            assert_eq!(line, expected);
+        }
+        for (line, expected) in [
+            ("GO111MODULE=off go test -run TestA ./pkg", Some("GO111MODULE=off go test ./...")),
+            (".venv/bin/python -m pytest -q new.py::test_a", Some(".venv/bin/python -m pytest -q")),
+            ("cargo test --test new one", Some("cargo test")),
+            ("npx mocha new.ts", None),
+        ] {
+            assert_eq!(whole(&TestCommand::Shell(line.into())).as_deref(), expected);
+        }
+        let taken = |line: &str, change: fn(&mut HuntOrder)| {
+            let mut order = HuntOrder::new(TestCommand::Shell(line.into()));
+            change(&mut order);
+            taken_files(&order).concat()
+        };
+        assert_eq!(taken("npx mocha -R spec test/new.test.ts", |_| {}), b".ts");
+        assert_eq!(taken("go test -run TestA", |_| {}), b"_test.go");
+        assert_eq!(taken("make check", |_| {}), b"");
+        assert_eq!(taken("pytest a.py", |order| order.test.no_suite = true), b"");
+        assert_eq!(taken("pytest a.py", |order| order.test.suite = Some("make check".into())), b"");
     }
 
     #[test]

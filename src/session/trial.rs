@@ -265,7 +265,7 @@ fn expect(hunt: &mut Hunt<'_>, report: &Report) -> Result<(), Failure> {
     hunt.runner.criteria = criteria;
     if hunt.plan.order.test.timeout.is_none() {
         // A pass can take longer than the failure.
-        hunt.runner.time_limits = TimeLimits::both(FIRST_LIMIT);
+        hunt.runner.times.limits = TimeLimits::both(FIRST_LIMIT);
     }
     Ok(())
 }

@@ -15,6 +15,7 @@ pub mod jdk;
 pub mod repo;
 
 pub mod run;
+#[cfg(feature = "record")]
 pub mod spool;
 
 pub mod journal;
@@ -26,6 +27,7 @@ pub mod processors;
 
 pub mod remote;
 
+#[cfg(feature = "record")]
 pub mod record;
 
 pub mod tools;

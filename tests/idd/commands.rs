@@ -202,6 +202,7 @@ fn reset_forgets_the_hunt_and_its_refs() {
 }
 
 #[test]
+#[cfg_attr(not(feature = "explain"), ignore = "it needs recordings")]
 fn gc_keeps_only_the_last_recording() {
     let fixture = Fixture::of("echo > value; commit init");
     let place = fixture.repo().join(".git/idd/recordings");

@@ -96,6 +96,7 @@ fn check(offered: &[String], expected: &[&str]) {
 }
 
 #[test]
+#[cfg_attr(not(feature = "explain"), ignore = "it needs recordings")]
 fn bash_completes_options_values_revisions_and_subcommands() {
     let fixture = fixture();
     check(&in_bash(&fixture, &["git", "idd", "st"]), &["status"]);
@@ -130,6 +131,7 @@ fn fish_completes_options_values_revisions_and_subcommands() {
 }
 
 #[test]
+#[cfg_attr(not(feature = "explain"), ignore = "it needs recordings")]
 fn zsh_completes_options_values_revisions_and_subcommands() {
     let fixture = fixture();
     let asked: [(&str, &[&str]); 12] = [

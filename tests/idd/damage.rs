@@ -137,6 +137,7 @@ fn too_little_memory_is_an_error_like_others() {
 
 /// The system starts no thread that asks for so large a stack.
 #[test]
+#[cfg_attr(not(feature = "explain"), ignore = "it needs recordings")]
 fn a_thread_that_cannot_be_started_is_an_error_like_others() {
     let fixture = Fixture::of(&format!("{HISTORY}\necho > a.c; commit 'a source that can be recorded'"));
     for arguments in [&["--json", "-j2", TEST][..], &["--json", "record", "--", TEST]] {

@@ -111,6 +111,7 @@ fn page_of(page: &mut String, command: &clap::Command, name: &str, level: usize)
 
 /// `IDD_WRITE_DOCS=1` writes the page anew.
 #[test]
+#[cfg_attr(not(feature = "explain"), ignore = "it needs recordings")]
 fn the_page_of_options_is_what_the_program_understands() {
     let mut page = "# Commands and options\n\nThis page is made from the program itself. What a command does with its options is explained in [the manual](README.md);
 `git idd <command> --help` has more about each option.\n"

@@ -54,6 +54,7 @@ fn refused(place: &Path, words: &[&str], status: i32, message: &str) {
 const BUILD: [&str; 2] = ["--build", "cc -o a a.c"];
 
 #[test]
+#[cfg_attr(not(feature = "explain"), ignore = "it needs recordings")]
 fn record_and_explain_hold_the_test_script_as_a_hunt_does() {
     let place = repository();
     let words = |words: &[&'static str]| [&["record", "--once"], words, &BUILD, &["--", "./test.sh"]].concat();
@@ -100,6 +101,7 @@ fn explain_of_another_test_builds_as_the_last_hunt_did_and_a_report_says_who_lac
 }
 
 #[test]
+#[cfg_attr(not(feature = "explain"), ignore = "it needs recordings")]
 fn a_size_a_step_or_a_command_that_cannot_be_meant_is_refused() {
     let place = repository();
     let of = |size: &'static str| ["record", "--max-trace", size, "--", "./a"];
@@ -113,6 +115,7 @@ fn a_size_a_step_or_a_command_that_cannot_be_meant_is_refused() {
 }
 
 #[test]
+#[cfg_attr(not(feature = "explain"), ignore = "it needs recordings")]
 fn a_clang_or_a_test_that_is_not_there_is_named() {
     let place = repository();
     let mut wrong = command(place.path(), &["record", "--", "./a"]);
@@ -128,6 +131,7 @@ fn a_clang_or_a_test_that_is_not_there_is_named() {
 }
 
 #[test]
+#[cfg_attr(not(feature = "explain"), ignore = "it needs recordings")]
 fn a_git_directory_that_cannot_be_written_is_said_to_have_to_be() {
     let place = repository();
     for words in [&["record", "--", "./a"][..], &["--", "./a"]] {
@@ -143,6 +147,7 @@ fn a_git_directory_that_cannot_be_written_is_said_to_have_to_be() {
 }
 
 #[test]
+#[cfg_attr(not(feature = "explain"), ignore = "it needs recordings")]
 fn who_is_at_work_in_the_worktree_is_told_by_number() {
     let place = repository();
     let ready = place.path().join(".git/ready");

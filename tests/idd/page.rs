@@ -100,6 +100,7 @@ fn what_explain_found_is_kept_with_its_hunt_and_stands_in_every_report_until_it_
 }
 
 #[test]
+#[cfg_attr(not(feature = "explain"), ignore = "it needs recordings")]
 fn sarif_has_the_lines_of_one_revision() {
     let history = format!(
         "{HISTORY}

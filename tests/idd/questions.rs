@@ -28,6 +28,7 @@ fn subject(report: &Report) -> String {
 }
 
 #[test]
+#[cfg_attr(not(feature = "explain"), ignore = "it needs recordings")]
 fn the_fixing_commit_is_told_in_its_own_words_and_not_in_those_of_a_failure() {
     let fixture = Fixture::of(HISTORY);
     let (stdout, stderr) = fixture.said(&["--find", "fix", TEST], 0);

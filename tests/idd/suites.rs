@@ -88,3 +88,46 @@ fn a_file_that_only_the_working_tree_has_is_in_every_revision() {
         assert!(held.contains(&&b"unwanted"[..]), "{held:?}");
     }
 }
+
+/// `three` is wrong, `twenty` is what the commit was for; its test wants what `WANTED` says.
+const WITH_TESTS: &str = r#"
+    mkdir tests tools; seq 1 30 > value
+    cat > tools/pytest <<'END'
+#!/bin/sh
+failed=0
+for file; do
+    if sh "$file"; then echo "PASSED $file::it"; else echo "FAILED $file::it - no"; failed=1; fi
+done
+echo "=== $failed failed in 0.1s ==="
+exit $failed
+END
+    chmod +x tools/pytest
+    for n in 1 2 3 4 5; do
+        echo $n >> log
+        if [ $n = 3 ]; then
+            sed -i 's/^3$/three/; s/^20$/twenty/' value; echo 'grep -qx WANTED value' > tests/test_value.py
+        fi
+        commit "change $n"
+    done
+    echo '! grep -qx three value' > new.py
+"#;
+
+#[test]
+fn the_tests_that_the_culprit_changed_are_run_with_each_reversal() {
+    let hunted = |wanted: &str| {
+        let fixture = Fixture::of(&WITH_TESTS.replace("WANTED", wanted));
+        fixture.report(&["--", "./tools/pytest", "new.py"])
+    };
+    let report = hunted("twenty");
+    let fix = report.fix.as_ref().map(|fix| (fix.lines, fix.suite));
+    assert_eq!((report.status, fix), (Status::Found, Some((2, Suite::Same))), "{}", notes(&report));
+    assert!(
+        notes(&report)
+            .contains("`./tools/pytest new.py tests/test_value.py`, the test command with the tests of the culprit")
+    );
+
+    let report = hunted("three");
+    let why = report.no_fix.as_ref().map(|why| String::from_utf8_lossy(why.as_bytes()).into_owned());
+    assert_eq!((report.status, &report.fix), (Status::Found, &None));
+    assert!(why.as_ref().is_some_and(|why| why.ends_with("such as `tests/test_value.py::it`")), "{why:?}");
+}

@@ -24,6 +24,7 @@ fn is_of_member(member: &str, name: &str) -> bool {
 }
 
 #[test]
+#[cfg_attr(not(feature = "explain"), ignore = "it needs recordings")]
 fn every_name_of_the_nightly_tier_is_that_of_a_test() {
     let configuration = fs::read_to_string(root().join(".config/nextest.toml")).unwrap();
     let names = names();

@@ -43,8 +43,18 @@ fn help_goes_to_stdout_and_is_no_error() {
 fn version_names_the_release_and_its_long_form_the_features_too() {
     let line = concat!("git-idd ", env!("CARGO_PKG_VERSION"), "\n");
     assert_eq!(check(&["-V"], 0).0, line);
-    let features = if cfg!(feature = "remote") { "remote" } else { "none" };
+    let features = if cfg!(feature = "explain") { "explain mcp remote" } else { "none" };
     assert_eq!(check(&["--version"], 0).0, format!("{line}features: {features}\n"));
+}
+
+#[cfg(not(feature = "explain"))]
+#[test]
+fn a_build_without_explanations_says_so_where_one_is_asked_for() {
+    let fixture = crate::fixture::Fixture::of("commit one");
+    for words in [&["explain"][..], &["record", "--", "./test.sh"], &["--explain", "./test.sh"], &["mcp"]] {
+        let (_, stderr) = fixture.said(words, 129);
+        assert!(stderr.contains("built without explanations") && stderr.contains("--features explain,mcp"), "{stderr}");
+    }
 }
 
 #[test]
@@ -165,6 +175,7 @@ fn name_in(line: &str) -> String {
 }
 
 #[test]
+#[cfg_attr(not(feature = "explain"), ignore = "it needs recordings")]
 fn every_command_has_its_documented_exit_code_outside_of_a_repository() {
     let named: BTreeSet<String> = LINES.iter().map(|(line, _)| name_in(line)).filter(|name| !name.is_empty()).collect();
     assert_eq!(named, names());
@@ -189,6 +200,7 @@ fn every_command_refuses_an_unknown_option_with_129() {
 }
 
 #[test]
+#[cfg_attr(not(feature = "explain"), ignore = "it needs recordings")]
 fn every_command_refuses_a_missing_argument_and_a_missing_value_with_129() {
     for line in INCOMPLETE {
         let (stdout, stderr) = check(&split(line), 129);
@@ -215,6 +227,7 @@ fn every_command_refuses_a_missing_argument_and_a_missing_value_with_129() {
 }
 
 #[test]
+#[cfg_attr(not(feature = "explain"), ignore = "it needs recordings")]
 fn every_command_that_runs_a_test_ends_with_130_if_it_is_interrupted() {
     const LINES: [&str; 9] = [
         "",

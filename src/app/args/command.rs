@@ -3,27 +3,22 @@
 //! [`split`](crate::args::words::split) finds the name of the command, so that each is parsed in one piece.
 
 use std::ffi::OsString;
-use std::path::PathBuf;
-use std::time::Duration;
 
 use crate::args::by_hand::{StartCommand, VerdictOptions};
-use crate::args::values::{value, word};
-use clap::builder::RangedU64ValueParser;
 use clap::error::ErrorKind;
-use clap::{Arg, ArgAction, Args, Command, CommandFactory, Parser, value_parser};
-use idd_explain::native::invariant::AddressMode;
-use idd_session::debug::expect::Expectation;
-use idd_session::slice::criterion::Criterion;
+use clap::{Arg, ArgAction, Args, Command, CommandFactory, Parser};
 
 use crate::args::config::FLAGS;
 use crate::args::options::{
-    AllowanceOptions, Choice, EffortOptions, Explain, HistoryOptions, HuntChoice, LogFormat, OutputOptions,
-    RecordOptions, ReportFormat, Shell, Shrink, TestOptions, parse_duration, parse_step,
+    AllowanceOptions, Choice, EffortOptions, HistoryOptions, HuntChoice, LogFormat, OutputOptions, ReportFormat, Shell,
+    Shrink, TestOptions,
 };
 use crate::args::questions::Measured;
+#[cfg(feature = "explain")]
+use crate::args::recorded::RecordedCommand;
 use crate::args::trial::TryArgs;
 use crate::args::words::CommandLineWords;
-use crate::args::{Help, ParseError, UsageError, criterion};
+use crate::args::{Help, ParseError, UsageError};
 
 /// Find the change that broke a test.
 ///
@@ -34,7 +29,7 @@ use crate::args::{Help, ParseError, UsageError, criterion};
     name = "git-idd",
     bin_name = "git idd",
     version = version(),
-    long_version = format!("{}\nfeatures: {}", version(), if cfg!(feature = "remote") { "remote" } else { "none" }),
+    long_version = format!("{}\nfeatures: {}", version(), features()),
     disable_help_subcommand = true,
     args_conflicts_with_subcommands = true,
     max_term_width = 80,
@@ -97,21 +92,6 @@ pub struct MinimizeArgs {
     pub effort: EffortOptions,
 }
 
-/// A recording.
-#[derive(Debug, Args)]
-pub struct RecordCommand {
-    /// The test, as in a hunt.
-    #[arg(value_name = "TEST-CMD", last = true, required = true)]
-    pub words: Vec<OsString>,
-
-    /// Record which statements of a Java program run, without values: for `trace stat` and `trace tree` only.
-    #[arg(long, help_heading = "What is recorded")]
-    pub steps: bool,
-
-    #[command(flatten)]
-    pub record: RecordOptions,
-}
-
 /// A reduction of an input.
 #[derive(Debug, Args)]
 pub struct ShrinkCommand {
@@ -136,6 +116,7 @@ pub struct WatchArgs {
 }
 
 /// A server for programming assistants.
+#[cfg(feature = "mcp")]
 #[derive(Debug, Args)]
 pub struct McpCommand {
     /// The test that a client may run, as in a hunt.
@@ -145,304 +126,6 @@ pub struct McpCommand {
     /// Shell line that a client may run before the test.
     #[arg(long, value_name = "COMMAND")]
     pub build: Option<OsString>,
-}
-
-/// A slice.
-#[derive(Debug, Args)]
-#[command(group = clap::ArgGroup::new("direction").required(true))]
-pub struct SliceCommand {
-    /// Show the statements on which this depends: `<step>`, `<step>:<variable>`, `output:<byte>`, `stderr:<byte>`,
-    /// `crash`, `end`, or `line:<file>:<line>`.
-    #[arg(long, value_name = "CRITERION", group = "direction", value_parser = criterion::parse)]
-    pub backward: Option<Criterion>,
-
-    /// Show the statements that depend on this: `<step>`, `<step>:<variable>`, `line:<file>:<line>`, or
-    /// `input:<file>[:<byte>[-<byte>]]`, where `-` is standard input.
-    #[arg(long, value_name = "CRITERION", group = "direction", value_parser = criterion::parse)]
-    pub forward: Option<Criterion>,
-
-    /// Follow values only, not the decisions because of which a statement runs.
-    #[arg(long)]
-    pub data: bool,
-
-    /// Follow values that are used only to compute an address, too: pointers and indices.
-    #[arg(long)]
-    pub address: bool,
-
-    /// Follow decisions that skipped an assignment of a used variable, too (relevant slice).
-    #[arg(long, conflicts_with = "data")]
-    pub potential: bool,
-
-    #[command(flatten)]
-    pub which: ProcessOptions,
-}
-
-/// Error invariants.
-#[derive(Debug, Args)]
-pub struct InvariantsCommand {
-    /// The test, as in a hunt; it is recorded first (default: a recording is examined).
-    #[arg(value_name = "TEST-CMD", last = true)]
-    pub words: Vec<OsString>,
-
-    /// The recording (default: the last one).
-    #[arg(long, value_name = "ID", conflicts_with = "words")]
-    pub recording: Option<String>,
-
-    /// The process, by its number in the recording (default: the last one that ended as the test did).
-    #[arg(long, value_name = "N", conflicts_with = "words")]
-    pub process: Option<usize>,
-
-    /// Record the test of a finding at the version that fails, and say whether the change matters for the failure.
-    #[arg(long, value_name = "ID", num_args = 0..=1, default_missing_value = "", conflicts_with_all = ["words", "recording"])]
-    pub hunt: Option<String>,
-
-    /// What the invariants say of pointers: `value` nothing, `address` that a value is read where it was stored,
-    /// `absolute` their numbers.
-    #[arg(long, value_name = "MODE", value_parser = value::<AddressMode>(), default_value = word(AddressMode::Address))]
-    pub mode: AddressMode,
-
-    /// Where the failure is seen: `crash`, `end`, `<step>`, `<step>:<variable>`, `output:<byte>` or `stderr:<byte>` (default: the
-    /// crash; else the first byte that differs from `--expected` or `--good`; else the end).
-    #[arg(long, value_name = "CRITERION", value_parser = criterion::parse)]
-    pub from: Option<Criterion>,
-
-    /// What should hold each time that a line is about to run, in C: `n > 0 at a.c:13`. The first time that it does not is
-    /// the failure.
-    #[arg(long, value_name = "EXPR at FILE:LINE", value_parser = Expectation::parse, conflicts_with = "from")]
-    pub assert: Option<Expectation>,
-
-    /// File with the output that is right: the first byte that differs is the failure.
-    #[arg(long, value_name = "FILE", conflicts_with = "good")]
-    pub expected: Option<OsString>,
-
-    /// Revision at which the test passes: its output is right; conditions that also hold in its run are left out.
-    #[arg(long, value_name = "REV", requires = "words", conflicts_with = "recording")]
-    pub good: Option<String>,
-
-    /// Recording in which the test passed: its output is right; conditions that also hold there are left out.
-    #[arg(long, value_name = "ID", conflicts_with_all = ["words", "hunt", "expected", "good"])]
-    pub passing: Option<String>,
-
-    /// Follow values only, not the decisions because of which a statement runs.
-    #[arg(long)]
-    pub data: bool,
-
-    /// How far decisions are followed: 1 for those on which the values of the failure depend, 2 for those on which the
-    /// values in their conditions depend, too, and so on (default: 2; all, if there is a passing run to compare with).
-    #[arg(long, value_name = "N", value_parser = value_parser!(u32).range(1..), conflicts_with = "data")]
-    pub depth: Option<u32>,
-
-    /// Examine the failing run alone: keep conditions that also hold in the passing run.
-    #[arg(long)]
-    pub alone: bool,
-
-    /// Leave out statements without which the failure follows as well.
-    #[arg(long)]
-    pub minimal: bool,
-
-    /// Search for the slice at most this long (builds, and runs and their recordings, are not counted), and print the part
-    /// that was found.
-    #[arg(long, value_name = "DURATION", value_parser = parse_duration, default_value = "10s")]
-    pub budget: Duration,
-
-    /// Stop after this number of statements.
-    #[arg(long, value_name = "N", default_value_t = 2000, value_parser = value_parser!(u32).range(1..))]
-    pub max_statements: u32,
-
-    /// Let a solver for SMT-LIB 2 check each invariant: that the run implies it, and that it implies the failure.
-    #[arg(long, value_name = "SOLVER", num_args = 0..=1, default_missing_value = "z3 -in")]
-    pub verify: Option<String>,
-
-    #[command(flatten)]
-    pub record: RecordOptions,
-}
-
-/// A chop.
-#[derive(Debug, Args)]
-pub struct ChopCommand {
-    /// The test, as in a hunt; that of the newest finding if none is given.
-    #[arg(value_name = "TEST-CMD", last = true)]
-    pub words: Vec<OsString>,
-
-    /// The input of the failing run: a file that the program reads, or `-` for standard input; may be given more than
-    /// once. Without this option everything counts that the program reads.
-    ///
-    /// A file is put into the checkout as it is on disk, and is shrunk first.
-    #[arg(long, value_name = "FILE")]
-    pub input: Vec<String>,
-
-    /// Take the input as it is, and do not shrink it first.
-    #[arg(long, conflicts_with = "passing")]
-    pub no_shrink: bool,
-
-    /// File with which the test passes: the input becomes as similar to it as possible, in place of as small as
-    /// possible.
-    #[arg(long, value_name = "FILE", requires = "input")]
-    pub passing: Option<OsString>,
-
-    /// Stop shrinking after this time, and go on with the smallest input so far.
-    #[arg(long, value_name = "DURATION", value_parser = parse_duration, default_value = "1m")]
-    pub budget: Duration,
-
-    /// Number of tests that run at once while the input is shrunk (default: processors, at most 8).
-    #[arg(short, long, value_name = "N", value_parser = value_parser!(u32).range(1..=1000))]
-    pub jobs: Option<u32>,
-
-    /// File with the output that is right: the first byte that differs is the failure.
-    #[arg(long, value_name = "FILE", conflicts_with = "good")]
-    pub expected: Option<OsString>,
-
-    /// Revision at which the test passes: its output is right.
-    #[arg(long, value_name = "REV")]
-    pub good: Option<String>,
-
-    /// The hunt whose finding is examined, if no test is given (default: the newest finding).
-    #[arg(long, value_name = "ID", conflicts_with = "words")]
-    pub hunt: Option<String>,
-
-    /// Follow values only, not the decisions because of which a statement runs.
-    #[arg(long)]
-    pub data: bool,
-
-    #[command(flatten)]
-    pub record: RecordOptions,
-}
-
-/// An explanation.
-#[derive(Debug, Args)]
-pub struct ExplainCommand {
-    /// The test, as in a hunt; that of the last hunt if none is given.
-    #[arg(value_name = "TEST-CMD", last = true)]
-    pub words: Vec<OsString>,
-
-    #[command(flatten)]
-    pub explain: Explain,
-}
-
-/// A walk over a recorded run.
-#[derive(Debug, Args)]
-pub struct DebugCommand {
-    /// The test, as in a hunt; it is recorded first, at HEAD or at `--bad` and `--good` (default: a recording is opened).
-    #[arg(value_name = "TEST-CMD", last = true)]
-    pub words: Vec<OsString>,
-
-    /// The recording (default: the last one).
-    #[arg(long, value_name = "ID", conflicts_with_all = ["bad", "good", "words"])]
-    pub recording: Option<String>,
-
-    /// The process, by its number in the recording (default: the last one that ended as the test did).
-    #[arg(long, value_name = "N")]
-    pub process: Option<usize>,
-
-    /// Where the failure is seen: `<step>`, `<step>:<variable>`, `output:<byte>`, `stderr:<byte>`, `crash`, `end`, or
-    /// `line:<file>:<line>` (default: the crash; else the last output if the
-    /// exit code is 0, else the last step).
-    #[arg(long, value_name = "CRITERION", value_parser = criterion::parse, conflicts_with = "bad")]
-    pub from: Option<Criterion>,
-
-    /// What holds each time that a line is about to run, in C: `n > 0 at a.c:13`. The walk begins where it does not; may
-    /// be given more than once.
-    #[arg(long, value_name = "EXPR at FILE:LINE", value_parser = Expectation::parse)]
-    pub expect: Vec<Expectation>,
-
-    /// Revision at which the test fails (default: `HEAD`); it is recorded.
-    #[arg(long, value_name = "REV", requires = "good")]
-    pub bad: Option<String>,
-
-    /// Revision at which the test passes: values that are the same there are presumed to be right.
-    #[arg(long, value_name = "REV", conflicts_with = "passing")]
-    pub good: Option<String>,
-
-    /// Recording in which the test passed, with another input or at another revision: values that are the same there are
-    /// presumed to be right.
-    #[arg(long, value_name = "ID", conflicts_with_all = ["bad", "good", "words"])]
-    pub passing: Option<String>,
-
-    /// Shell line that is run before the test.
-    #[arg(long, value_name = "COMMAND", requires = "words")]
-    pub build: Option<OsString>,
-
-    /// Read answers from this file first, a line each, and add those that are given then (default: a file beside the
-    /// recording, so that a walk is taken up where it ended); `-` reads them from standard input, and keeps none.
-    #[arg(long, value_name = "FILE")]
-    pub answers: Option<PathBuf>,
-
-    /// Forget the answers that were given before.
-    #[arg(long)]
-    pub restart: bool,
-
-    /// Ask by lines on a terminal, too: for screen readers and small terminals.
-    #[arg(long)]
-    pub plain: bool,
-}
-
-/// Which process of which recording.
-#[derive(Debug, Default, Args)]
-pub struct ProcessOptions {
-    /// The recording (default: the last one).
-    #[arg(long, value_name = "ID")]
-    pub recording: Option<String>,
-
-    /// The process, by its number in the recording (default: the last one that ended as the test did).
-    #[arg(long, value_name = "N")]
-    pub process: Option<usize>,
-}
-
-/// What is shown of a recording.
-#[derive(Debug, clap::Subcommand)]
-pub enum TraceCommand {
-    /// List the recordings of this worktree.
-    List,
-    /// Print counts of a recording, and how much of it is understood.
-    Stat(ProcessOptions),
-    /// Show calls and loops with their values.
-    Tree {
-        /// Number of levels that are printed, at most 1000.
-        #[arg(long, value_name = "N", default_value_t = 6, value_parser = RangedU64ValueParser::<usize>::new().range(1..=1000))]
-        depth: usize,
-
-        /// Number of calls and iterations that are printed on each level.
-        #[arg(long, value_name = "N", default_value_t = 20)]
-        width: usize,
-
-        #[command(flatten)]
-        which: ProcessOptions,
-    },
-    /// List what the program read: which bytes of which file came in at which step.
-    Inputs {
-        /// Maximum number of reads that are printed for each input.
-        #[arg(long, value_name = "N", default_value_t = 20)]
-        limit: usize,
-
-        #[command(flatten)]
-        which: ProcessOptions,
-    },
-    /// Show an executed statement: what it read and wrote, and what it depends on.
-    Step {
-        /// The step, by its number.
-        #[arg(value_name = "STEP", value_parser = parse_step, allow_negative_numbers = true)]
-        step: u32,
-
-        #[command(flatten)]
-        which: ProcessOptions,
-    },
-    /// Follow the last definitions of a variable back to where its value comes from.
-    Why {
-        /// The step; the variable is read before it.
-        #[arg(value_name = "STEP", value_parser = parse_step, allow_negative_numbers = true)]
-        step: u32,
-
-        /// The variable, or a part of one: `n`, `s.f`, `p->f`, `a[3]`, `a[i]`, `*p`.
-        #[arg(value_name = "VARIABLE")]
-        variable: String,
-
-        /// Maximum number of steps that are printed.
-        #[arg(long, value_name = "N", default_value_t = 20)]
-        limit: usize,
-
-        #[command(flatten)]
-        which: ProcessOptions,
-    },
 }
 
 /// Everything but a hunt.
@@ -544,40 +227,13 @@ pub enum Subcommand {
     Gc,
     /// Show where probes see their checkout on this system, and how it can permit more.
     Doctor,
-    /// Build with an instrumenting compiler, run the test, and store what the program does.
-    #[command(override_usage = "git idd record [OPTIONS] -- <TEST-CMD> [ARGS]...")]
-    Record(Box<RecordCommand>),
-    /// Explain why a change makes the test fail, as a chain of faulty values. Without arguments: the newest finding.
-    #[command(
-        override_usage = "git idd explain [OPTIONS]\n       git idd explain [OPTIONS] [--bad <REV>] --good <REV> -- <TEST-CMD> [ARGS]..."
-    )]
-    Explain(Box<ExplainCommand>),
-    /// Show the statements that depend on the input of a failing test and on which its failure depends. Without
-    /// arguments: of the newest finding.
-    #[command(override_usage = "git idd chop [OPTIONS]\n       git idd chop [OPTIONS] -- <TEST-CMD> [ARGS]...")]
-    Chop(Box<ChopCommand>),
-    /// Show the few statements of a failing run that matter for its failure, and what has to hold before each of them.
-    #[command(
-        override_usage = "git idd invariants [OPTIONS]\n       git idd invariants [OPTIONS] -- <TEST-CMD> [ARGS]..."
-    )]
-    Invariants(Box<InvariantsCommand>),
-    /// Show the statements of a recording on which a value depends, or that depend on it.
-    #[command(override_usage = "git idd slice [OPTIONS] <--backward <CRITERION>|--forward <CRITERION>>")]
-    Slice(Box<SliceCommand>),
-    /// Find the first wrong step of a recorded run: you say which values are right, it recommends the next step.
-    #[command(
-        override_usage = "git idd debug [OPTIONS]\n       git idd debug [OPTIONS] [--bad <REV>] --good <REV> -- <TEST-CMD> [ARGS]..."
-    )]
-    Debug(Box<DebugCommand>),
-    /// Show a recording.
-    Trace {
-        #[command(subcommand)]
-        command: TraceCommand,
-    },
-    /// Let an editor step through a recording, forward and backward: a Debug Adapter Protocol server on stdio.
-    Dap,
+    /// What records a run, or examines a recorded one.
+    #[cfg(feature = "explain")]
+    #[command(flatten)]
+    Recorded(RecordedCommand),
     /// Answer the questions of a programming assistant: a Model Context Protocol server on stdio. A client may run only
     /// the commands that are given here, and those of `idd.mcpAllow`.
+    #[cfg(feature = "mcp")]
     #[command(override_usage = "git idd mcp [OPTIONS] [-- <TEST-CMD> [ARGS]...]")]
     Mcp(Box<McpCommand>),
     /// Print completions for a shell.
@@ -724,4 +380,12 @@ fn missing_subcommand(words: &CommandLineWords, is_json: bool) -> UsageError {
 fn version() -> String {
     let commit = option_env!("GIT_IDD_COMMIT").map(|commit| format!(" ({commit})"));
     format!("{}{}", env!("CARGO_PKG_VERSION"), commit.unwrap_or_default())
+}
+
+/// The optional parts that this build has.
+fn features() -> String {
+    let all =
+        [("explain", cfg!(feature = "explain")), ("mcp", cfg!(feature = "mcp")), ("remote", cfg!(feature = "remote"))];
+    let has: Vec<&str> = all.into_iter().filter_map(|(name, has)| has.then_some(name)).collect();
+    if has.is_empty() { "none".to_owned() } else { has.join(" ") }
 }

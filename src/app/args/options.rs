@@ -8,7 +8,7 @@ use std::time::Duration;
 use crate::args::values::{value, word};
 use clap::{Args, ValueEnum, value_parser};
 use idd_base::Sought;
-use idd_session::order::{Bound, ExplainedSide, HistoryWalk, KeepOrder, Level, SWITCH_BUDGET, SignatureMode, Until};
+use idd_session::order::{Bound, HistoryWalk, Level, SignatureMode, Until};
 use idd_session::service;
 use idd_session::share::{Flaky, MEASURED, Share, parse_confidence, parse_flaky};
 use idd_world::remote::Address;
@@ -288,49 +288,6 @@ pub struct EffortOptions {
     pub lease: Option<OsString>,
 }
 
-/// What is recorded.
-#[derive(Debug, Clone, PartialEq, Eq, Args)]
-#[command(next_help_heading = "What is recorded")]
-pub struct RecordOptions {
-    /// Revision that is built and run.
-    #[arg(long, value_name = "REV", default_value = "HEAD")]
-    pub at: String,
-
-    /// Shell line that is run before the test.
-    #[arg(long, value_name = "COMMAND")]
-    pub build: Option<OsString>,
-
-    #[command(flatten)]
-    /// What is kept.
-    pub holding: HoldingOptions,
-
-    /// If the test runs several programs: the one that `trace` shows (default: the last one that ended as the test
-    /// did).
-    #[arg(long, value_name = "NAME")]
-    pub program: Option<OsString>,
-
-    /// Run the test only once; without this option it also runs without instrumentation, and a second time, to compare
-    /// the runs.
-    #[arg(long)]
-    pub once: bool,
-
-    /// Limit of the disk space of all traces together: `500M`, `4G`.
-    #[arg(long, value_name = "SIZE", default_value = "4G", value_parser = parse_room, allow_negative_numbers = true)]
-    pub max_trace: u64,
-
-    /// Part of the run that is kept if the whole exceeds `--max-trace` (default: last; of a Java program always the first).
-    #[arg(long, value_name = "PART", value_parser = value::<KeepOrder>())]
-    pub keep: Option<KeepOrder>,
-
-    /// Limit of the size of each file that the test writes, its output included: `100M`, `2G`.
-    #[arg(long, value_name = "SIZE", default_value = "1G", value_parser = parse_size, allow_negative_numbers = true)]
-    pub max_output: u64,
-
-    /// Time limit of the build and of the test, each.
-    #[arg(long, value_name = "DURATION", value_parser = parse_duration)]
-    pub timeout: Option<Duration>,
-}
-
 /// What is reduced, and how it is tested.
 #[derive(Debug, Clone, PartialEq, Eq, Args)]
 #[command(next_help_heading = "What is reduced")]
@@ -428,83 +385,6 @@ pub struct HoldingOptions {
     /// Hold nothing, not even the test script.
     #[arg(long)]
     pub no_hold: bool,
-}
-
-/// What is explained.
-#[derive(Debug, Clone, PartialEq, Eq, Args)]
-#[command(next_help_heading = "What is explained")]
-pub struct Explain {
-    /// Revision at which the test fails (default: `HEAD`).
-    #[arg(long, value_name = "REV")]
-    pub bad: Option<String>,
-
-    /// Revision at which the test passes; as similar to the bad one as possible.
-    #[arg(long, value_name = "REV")]
-    pub good: Option<String>,
-
-    /// The hunt whose finding is explained, by its id or the beginning of one (default: the newest finding).
-    #[arg(long, value_name = "ID", conflicts_with_all = ["bad", "good", "words"])]
-    pub hunt: Option<String>,
-
-    /// Compare the failing run with itself with one decision inverted (an `if` goes the other way), so that the test
-    /// passes.
-    #[arg(long, conflicts_with = "good")]
-    pub switch: bool,
-
-    /// Number of decisions that `--switch` tries at most, each in a fork of the program: the last ones first, then
-    /// those that the failure depends on.
-    #[arg(long, value_name = "N", default_value_t = SWITCH_BUDGET, requires = "switch")]
-    pub switch_budget: usize,
-
-    /// Stop after this many causality tests, and print the chain so far.
-    #[arg(long, value_name = "N", default_value_t = 5000)]
-    pub max_tests: u64,
-
-    /// Search for the chain at most this long (builds and runs of the test are not counted), and print the chain so
-    /// far.
-    #[arg(long, value_name = "DURATION", value_parser = parse_duration)]
-    pub budget: Option<Duration>,
-
-    /// Pair of versions of a hunt: the first bad revision with and without the necessary change, or HEAD without and
-    /// with the fix.
-    #[arg(long, value_parser = value::<ExplainedSide>(), value_name = "WHERE", default_value = word(ExplainedSide::default()))]
-    pub at: ExplainedSide,
-
-    /// Shell line that is run before the test.
-    #[arg(long, value_name = "COMMAND")]
-    pub build: Option<OsString>,
-
-    #[command(flatten)]
-    /// What is kept.
-    pub holding: HoldingOptions,
-
-    /// If the test runs several processes: the number of the one that is explained, as in `git idd record`.
-    #[arg(long, value_name = "N")]
-    pub process: Option<usize>,
-
-    /// If the test runs several programs: the one that is explained.
-    #[arg(long, value_name = "NAME")]
-    pub program: Option<OsString>,
-
-    /// Explain a process that has this text in one of its arguments.
-    #[arg(long, value_name = "TEXT")]
-    pub argument: Option<OsString>,
-
-    /// Do not test each step of the chain again at the end.
-    #[arg(long)]
-    pub unchecked: bool,
-
-    /// Limit of the disk space of all traces together: `500M`, `4G`.
-    #[arg(long, value_name = "SIZE", default_value = "4G", value_parser = parse_room, allow_negative_numbers = true)]
-    pub max_trace: u64,
-
-    /// Limit of the size of each file that the test writes, its output included: `100M`, `2G`.
-    #[arg(long, value_name = "SIZE", default_value = "1G", value_parser = parse_size, allow_negative_numbers = true)]
-    pub max_output: u64,
-
-    /// Time limit of the build and of the test, each.
-    #[arg(long, value_name = "DURATION", value_parser = parse_duration)]
-    pub timeout: Option<Duration>,
 }
 
 /// Which hunt is meant.
@@ -655,7 +535,8 @@ pub enum ReportFormat {
     Json,
 }
 
-fn parse_size(text: &str) -> Result<u64, String> {
+/// A number of bytes: `500M`, `4G`.
+pub fn parse_size(text: &str) -> Result<u64, String> {
     let digits = text.trim_end_matches(|letter: char| !letter.is_ascii_digit());
     let shift = match text[digits.len()..].trim_end_matches(['i', 'B', 'b']) {
         "" => 0,
@@ -670,15 +551,9 @@ fn parse_size(text: &str) -> Result<u64, String> {
 }
 
 /// What traces may take: not less than one chunk of records.
-fn parse_room(text: &str) -> Result<u64, String> {
+pub fn parse_room(text: &str) -> Result<u64, String> {
     let size = parse_size(text)?;
     if size < 1 << 20 { Err("the smallest limit is 1M".to_owned()) } else { Ok(size) }
-}
-
-/// The number of a step.
-pub fn parse_step(text: &str) -> Result<u32, String> {
-    let step = text.parse().ok().filter(|step| *step > 0);
-    step.ok_or_else(|| "steps are numbered from 1; `git idd trace tree` shows where they are".to_owned())
 }
 
 pub(super) fn parse_duration(text: &str) -> Result<Duration, String> {

@@ -1,9 +1,7 @@
 //! From the options of the command line to plain orders.
 
-use crate::args::command::ProcessOptions;
 use crate::args::options::{AllowanceOptions, EffortOptions, HistoryOptions, HoldingOptions, TestOptions};
 use idd_session::order::{Allowance, EffortOrder, HistoryOrder, Holding, TestOrder};
-use idd_session::recorded::ProcessChoice;
 
 /// The same fields on both sides; a field that one of them lacks does not compile.
 macro_rules! plain {
@@ -34,8 +32,5 @@ plain! {
     }
     HoldingOptions => Holding {
         hold no_hold
-    }
-    ProcessOptions => ProcessChoice {
-        recording process
     }
 }

@@ -14,6 +14,12 @@ use idd_session::test_list::{self, Each, TestSource};
 /// A message and a hint.
 pub type OptionMessage = (&'static str, &'static str);
 
+/// What is said of explanations in a build that has none.
+pub const NO_EXPLANATIONS: OptionMessage = (
+    "this program was built without explanations",
+    "`cargo install git-idd --features explain,mcp` builds it with them",
+);
+
 /// The options of a performance hunt.
 #[derive(Debug, Clone, PartialEq, Eq, Args)]
 #[command(next_help_heading = "What is measured")]
@@ -86,6 +92,9 @@ pub fn asked(
     }
     let history = turned(history, words.1.is_some())?;
     let hunt = hunt_args(words.1.map_or(words.0, |line| vec![line]), history, test, effort)?;
+    if hunt.effort.explain && !cfg!(feature = "explain") {
+        return Err(NO_EXPLANATIONS);
+    }
     if hunt.effort.explain && !hunt.history.find.is_failure() {
         return Err((
             "`--explain` tells how a failure comes about, and needs `--find failure`",

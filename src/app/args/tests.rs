@@ -3,7 +3,7 @@ use std::time::Duration;
 use super::*;
 use crate::args::options::Color;
 use idd_base::Sought;
-use idd_session::order::{HistoryWalk, Level, SignatureMode};
+use idd_session::order::{HistoryWalk, Level, SignatureMode, TestCommand};
 
 /// Splits at blanks, with `_` for a blank inside a word.
 fn words(line: &str) -> Vec<OsString> {

@@ -2,8 +2,7 @@
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use idd_base::Sought;
-use idd_explain::native::invariant::AddressMode;
-use idd_session::order::{ExplainedSide, HistoryWalk, KeepOrder, Level, Measure, SignatureMode, Until};
+use idd_session::order::{HistoryWalk, Level, Measure, SignatureMode, Until};
 
 /// A type whose values are words on the command line.
 pub trait ValueTable: Copy + PartialEq + Send + Sync + 'static {
@@ -28,11 +27,14 @@ pub fn word<T: ValueTable>(value: T) -> &'static str {
 /// A table for each type: variant, word, help.
 macro_rules! values {
     ($($type:ident { $($variant:ident $word:literal $help:literal)+ })+) => {$(
-        impl ValueTable for $type {
+        impl $crate::args::values::ValueTable for $type {
             const ALL: &'static [(Self, &'static str, &'static str)] = &[$((Self::$variant, $word, $help)),+];
         }
     )+};
 }
+
+#[cfg(feature = "explain")]
+pub(super) use values;
 
 values! {
     Measure {
@@ -62,19 +64,6 @@ values! {
         Commit "commit" "The first bad commit, proved"
         Change "change" "The minimal change inside it, too"
         Fix "fix" "A fix for HEAD, too"
-    }
-    KeepOrder {
-        First "first" "The beginning"
-        Last "last" "The end"
-    }
-    AddressMode {
-        Value "value" "Nothing"
-        Address "address" "That a value is read where it was stored"
-        Absolute "absolute" "Their numbers"
-    }
-    ExplainedSide {
-        Culprit "culprit" "The first bad revision"
-        Head "head" "The revision that the fix is for"
     }
     // One more question has an option of its own, `--perf`.
     Sought {

@@ -121,6 +121,7 @@ pub fn summary() -> String {
     }
     text.push('\n');
     for (use_of, names) in COMMANDS {
+        let names: Vec<&str> = names.iter().copied().filter(|name| command.find_subcommand(name).is_some()).collect();
         let _ = writeln!(text, "  {:<9}{}", format!("{use_of}:"), names.join(", "));
     }
     text + "\n`git idd help` shows the manual with all options, `git idd help <command>` those\n\

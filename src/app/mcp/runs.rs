@@ -1,6 +1,7 @@
 //! The tools about runs of a program: explanations, recordings, and questions about them.
 
-use crate::args::{RecordingView, Request, TraceArgs, criterion};
+use crate::args::Request;
+use crate::args::recorded::{RecordedRequest, RecordingView, TraceArgs, criterion};
 use crate::console::Console;
 use crate::debug::once;
 use crate::mcp::answer::{TextPart, ToolAnswer};
@@ -58,7 +59,7 @@ fn runnable_finding(arguments: &Arguments, state: &ServerState) -> Result<KeptHu
 pub fn explain(arguments: &Arguments, state: &Arc<ServerState>) -> Result<ToolAnswer, Failure> {
     let kept = runnable_finding(arguments, state)?;
     let words = vec![OsString::from("explain"), option("hunt", &kept.id)];
-    let Request::Explain(mut order) = request(words, &state.context)? else {
+    let Request::Recorded(RecordedRequest::Explain(mut order)) = request(words, &state.context)? else {
         return Err(Failure::usage("the arguments make no explanation"));
     };
     // The build of the hunt, which was checked.
@@ -95,7 +96,7 @@ pub fn chop(arguments: &Arguments, state: &Arc<ServerState>) -> Result<ToolAnswe
     let kept = runnable_finding(arguments, state)?;
     let mut words = vec![OsString::from("chop"), option("hunt", &kept.id)];
     words.extend(arguments.flag("data").then(|| OsString::from("--data")));
-    let Request::Chop(mut order) = request(words, &state.context)? else {
+    let Request::Recorded(RecordedRequest::Chop(mut order)) = request(words, &state.context)? else {
         return Err(Failure::usage("the arguments make no chop"));
     };
     // The build of the hunt, which was checked.
@@ -114,7 +115,7 @@ pub fn invariants(arguments: &Arguments, state: &Arc<ServerState>) -> Result<Too
     }
     words.extend(arguments.number("process").map(|number| option("process", &number.to_string())));
     words.extend(arguments.flag("data").then(|| OsString::from("--data")));
-    let Request::Invariants(order) = request(words, &state.context)? else {
+    let Request::Recorded(RecordedRequest::Invariants(order)) = request(words, &state.context)? else {
         return Err(Failure::usage("the arguments ask for no invariants"));
     };
     let found = idd_session::invariants::run(&order, &state.location, &state.context, &mut Silent)?;
@@ -159,7 +160,7 @@ pub fn record(arguments: &Arguments, state: &Arc<ServerState>) -> Result<ToolAns
     let mut options = vec![OsString::from("record")];
     options.extend(arguments.text("at").map(|at| option("at", at)));
     options.extend(["--", "true"].map(OsString::from));
-    let Request::Record(mut order) = request(options, &state.context)? else {
+    let Request::Recorded(RecordedRequest::Record(mut order)) = request(options, &state.context)? else {
         return Err(Failure::usage("the arguments make no recording"));
     };
     (order.command, order.build) = (command, build);

@@ -149,6 +149,28 @@ fn a_border_inside_a_side_branch_is_narrowed_to_one_commit() {
     assert!(n_repair <= 30, "{n_repair}");
 }
 
+/// 50 merges a branch of 20 commits. One of them adds what the test needs, and a later one is the culprit. No revision
+/// before the branch can be tested.
+#[test]
+fn a_pass_and_a_failure_in_a_side_branch_are_searched_in_place_of_a_repair() {
+    for goods in [vec![], vec![id(1)]] {
+        let mut told = Told::new();
+        let is_in_branch = |number: usize| (30..50).contains(&number);
+        for number in (1..=60).rev() {
+            let is_lacking = number < 50 && !(is_in_branch(number) && number >= 35);
+            let parents = match number {
+                1 => vec![],
+                50 => vec![29, 49],
+                number => vec![number - 1],
+            };
+            told.commit(number, &parents, &program(number, false, is_lacking, number >= 43));
+        }
+        let (finding, n_repair) = told.hunt(|order| HuntWishes { goods, ..order }, Phase::Repair);
+        assert_eq!((finding.first_bad, finding.last_good), (Some(id(43)), Some(id(42))));
+        assert_eq!((finding.repairs.len(), n_repair), (0, 0));
+    }
+}
+
 /// A program without many lines until 20. The test needs all of them, so no part of them can be left out.
 fn with_a_large_repair() -> Told {
     let mut told = Told::new();

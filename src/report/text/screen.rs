@@ -237,7 +237,11 @@ impl TextScreen<'_> {
     /// One row, or a few, for each other part of the finding.
     fn table(&self, explanations: &[Explained]) -> Vec<String> {
         let report = self.report;
-        let mut rows = Vec::new();
+        let other = views(report).into_iter().nth(1).map(|other| {
+            let title = other.title.replacen('A', "a", 1).replacen("The", "the", 1);
+            format!("{title} ({}), `{FULL}` shows it", other.size)
+        });
+        let mut rows: Vec<String> = other.into_iter().flat_map(|other| self.labelled("other:", &other)).collect();
         let chain = chain_of(explanations);
         rows.extend(chain.into_iter().flat_map(|chain| self.labelled("why:", &chain.in_one_line())));
         if !report.repaired.is_empty() {

@@ -281,6 +281,22 @@ fn a_screen_says_why_if_that_was_explained() {
 }
 
 #[test]
+fn a_screen_shows_the_smaller_of_two_changes_and_names_the_other() {
+    let mut report = samples::found();
+    let sufficient = report.change.sufficient.as_mut().unwrap();
+    sufficient.marked.clear();
+    sufficient.lines = 30;
+    let text = screen(&report, &[]);
+    let (shown, rest) = text.split_once("A minimal change whose reversal makes it pass (2 of 40 lines):").unwrap();
+    assert!(!shown.contains("makes the test fail"), "{text}");
+    let rest: Vec<&str> = rest.lines().skip_while(|row| !row.starts_with("other:")).take(2).collect();
+    assert_eq!(
+        rest.iter().map(|row| row.trim()).collect::<Vec<_>>().join(" "),
+        "other:     a minimal change that makes the test fail (30 of 40 lines), `git idd show --full` shows it"
+    );
+}
+
+#[test]
 fn a_long_finding_fits_on_a_screen_and_says_what_is_left_out() {
     let mut report = samples::found();
     let lines = format!("+    call({});\n", "long ".repeat(30)).repeat(60);

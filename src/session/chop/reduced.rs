@@ -1,7 +1,8 @@
 //! The failing run on a smaller input.
 
 use crate::chop::subject::RecordedSubject;
-use crate::order::{EffortOrder, RecordOrder, ReductionOrder, ShrinkOrder, TestOrder};
+use crate::order::{EffortOrder, ShrinkOrder, TestOrder};
+use crate::recorded::order::{RecordOrder, ReductionOrder};
 use crate::shrink::inputs::Input;
 use crate::shrink::{ProgramVersion, Shrunk, ShrunkFile, inputs, places};
 use crate::{Context, Failure, Interrupt, Talk, certificate, shrink};

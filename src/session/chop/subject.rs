@@ -4,7 +4,7 @@ use crate::explain::change::LinesByPath;
 use crate::explain::model::Pair;
 use crate::explain::{change, pair};
 use crate::hold::FileHolder;
-use crate::order::{ChopOrder, ExplainOrder, RecordOrder};
+use crate::recorded::order::{ChopOrder, ExplainOrder, RecordOrder};
 use crate::{Context, Failure, Talk, saved};
 use idd_base::{CommitId, TreeId};
 use idd_world::repo::{Location, graph, private};

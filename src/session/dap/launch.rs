@@ -2,8 +2,9 @@
 
 use crate::Failure;
 use crate::dap::recordings::complaint;
-use crate::order::{Holding, RecordOrder, TestCommand};
+use crate::order::{Holding, TestCommand};
 use crate::recorded::ProcessChoice;
+use crate::recorded::order::RecordOrder;
 use serde_json::Value;
 use std::ffi::OsString;
 use std::time::Duration;

@@ -2,8 +2,8 @@
 
 use crate::dap::recordings::{Opened, RecordedFile, Recordings, WalkBegin, complaint};
 use crate::debug::{DebugOrder, DebugWalk, answer_lines, begin};
-use crate::order::RecordOrder;
 use crate::recorded::ProcessChoice;
+use crate::recorded::order::RecordOrder;
 use crate::slice::criterion::Criterion;
 use crate::sources::RecordedSources;
 use crate::{Context, Failure, Talk, record, recorded};

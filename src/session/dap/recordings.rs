@@ -1,7 +1,7 @@
 //! What a debugger needs of recordings: opening, making, and judging them.
 
 use crate::debug::expect::Expectation;
-use crate::order::RecordOrder;
+use crate::recorded::order::RecordOrder;
 use crate::recorded::{ProcessChoice, ProcessRun, failed};
 use crate::{Failure, Talk, debug};
 use idd_report::Untrusted;

@@ -1,7 +1,7 @@
 use crate::dap::recordings::{Opened, Recordings, WalkBegin, complaint, of_trace};
 use crate::dap::session::DapSession;
 use crate::dap::wire;
-use crate::order::RecordOrder;
+use crate::recorded::order::RecordOrder;
 use crate::recorded::{ProcessChoice, ProcessRun};
 use crate::{Failure, Talk, debug};
 use idd_explain::native::recorded::NativeRecorded;

@@ -6,7 +6,7 @@ use crate::debug::{DebugOrder, DebugWalk, any_run, asserted, passing, recent};
 use crate::explain::change::LinesByPath;
 use crate::explain::recorded_pair::PairedRuns;
 use crate::explain::with_explainer;
-use crate::order::ExplainOrder;
+use crate::recorded::order::ExplainOrder;
 use crate::recorded::{self, failed};
 use crate::slice::SliceDirection;
 use crate::slice::criterion::{Criterion, CriterionSteps, is_in_line, of_line};

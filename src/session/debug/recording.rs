@@ -1,6 +1,6 @@
 //! Records the test whose run is walked over.
 
-use crate::order::RecordOrder;
+use crate::recorded::order::RecordOrder;
 use crate::{Context, Failure, Talk, record};
 use idd_base::Ending;
 use idd_world::record::store::Recording;

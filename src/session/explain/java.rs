@@ -11,9 +11,9 @@ use crate::explain::java::experiments::{Experiments, Laboratory};
 use crate::explain::model::{Desk, Explainer, interrupted};
 use crate::explain::plain::{StepPlace, of_link};
 use crate::explain::{change, words};
-use crate::order::RecordOrder;
 use crate::record::instruments::{Instruments, RecordedRun, RecordingPlace, RecordingTools};
 use crate::record::{missed, observe, plain_build};
+use crate::recorded::order::RecordOrder;
 use idd_base::{Ending, TreeId, count};
 use idd_explain::align::Alignment;
 use idd_explain::align::statements::StatementNames;
@@ -30,6 +30,7 @@ use idd_trace::java::JavaPlayer;
 use idd_trace::{Step, TraceError};
 use idd_world::record::listen::TakenTrace as Process;
 use idd_world::record::store;
+use idd_world::run::classify;
 use idd_world::run::sandbox::ProbeJob;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -150,7 +151,7 @@ impl Explainer<'_> {
             return Ok(None);
         }
         if good.ending != Ending::Exit(0) {
-            let said = missed::shown(missed::reported(&good.output));
+            let said = missed::shown(classify::reported(&good.output));
             let said = if said.is_empty() { said } else { format!(": {said}") };
             let message = format!("the test does not pass on the reference, it ends with {}{said}", good.ending);
             return Err(Failure::error(message).with_hint("`--good` needs a version that passes"));

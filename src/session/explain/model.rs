@@ -2,7 +2,7 @@
 
 use crate::explain::change;
 use crate::explain::forks::ForkServer;
-use crate::order::ExplainOrder;
+use crate::recorded::order::ExplainOrder;
 use crate::{Context, Failure, Interrupt, Talk};
 use idd_base::{CommitId, TreeId};
 use idd_explain::chain::FaultChain;

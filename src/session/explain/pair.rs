@@ -2,7 +2,7 @@
 
 use crate::explain::model::Pair;
 use crate::kept::KeptHunt;
-use crate::order::{ExplainOrder, ExplainedSide};
+use crate::recorded::order::{ExplainOrder, ExplainedSide};
 use crate::{Failure, Talk, kept, saved};
 use idd_base::TreeId;
 use idd_report::certificate::{ClaimRole, proven};

@@ -3,10 +3,11 @@
 use crate::criteria::FIRST_LIMIT;
 use crate::explain::model::{Explainer, interrupted};
 use crate::explain::products::Products;
-use crate::order::{RecordOrder, TestCommand};
+use crate::order::{Holding, TestCommand};
 use crate::record::missed;
+use crate::recorded::order::{KeepOrder, RecordOrder};
 use crate::recorded::{failed, is_java};
-use crate::{Failure, order, record, sandboxes};
+use crate::{Failure, record, sandboxes};
 use idd_base::{Ending, Observation, TreeId};
 use idd_trace::instrument::SegmentGrain;
 use idd_trace::instrument::java::sites::RecordedContent;
@@ -89,12 +90,12 @@ impl Explainer<'_> {
             command: self.order.command.clone().unwrap_or(TestCommand::Shell(OsString::new())),
             at: String::new(),
             build: self.order.build.clone(),
-            holding: order::Holding::default(),
+            holding: Holding::default(),
             program: self.order.program.clone(),
             once: true,
             max_trace: self.order.max_trace,
             max_output: self.order.max_output,
-            keep: Some(order::KeepOrder::First),
+            keep: Some(KeepOrder::First),
             content: RecordedContent::Values,
             timeout: self.order.timeout,
         }

@@ -96,7 +96,7 @@ pub fn hint(seen: &Observation, command: &TestCommand, options: &str) -> Option<
 }
 
 /// A command of a runner as the user calls the runner: `.venv/bin/python -m pytest` for `pytest`.
-pub fn as_called(alone: &str, command: &TestCommand) -> String {
+fn as_called(alone: &str, command: &TestCommand) -> String {
     let runner = alone.split(' ').next().unwrap_or(alone);
     let words = hold::words(command);
     let is_runner = |word: &OsString| Path::new(word).file_name().is_some_and(|name| name == runner);

@@ -1,9 +1,9 @@
 //! What records the programs of a test: the instrumenting compiler for C, an agent for Java.
 
-use crate::order::RecordOrder;
 use crate::record::java::Recorder;
 use crate::record::{Observe, java, missed};
-use crate::{Context, Failure, Talk, order, record, sandboxes};
+use crate::recorded::order::{KeepOrder, RecordOrder};
+use crate::{Context, Failure, Talk, record, sandboxes};
 use idd_base::{Observation, TreeId};
 use idd_trace::instrument::SegmentGrain;
 use idd_trace::instrument::java::replace::Replacement;
@@ -201,8 +201,8 @@ impl<'p> Instruments<'p> {
         let mut commands = self.commands(variables);
         commands.build = commands.build.filter(|_| is_built);
         let keep = match order.keep {
-            Some(order::KeepOrder::First) => KeptPart::First,
-            Some(order::KeepOrder::Last) | None => KeptPart::Last,
+            Some(KeepOrder::First) => KeptPart::First,
+            Some(KeepOrder::Last) | None => KeptPart::Last,
         };
         let listener = TraceListener::start(&socket, place, (order.max_trace, keep))?;
         let seen = observe(job, &commands, Some(&listener));

@@ -1,6 +1,6 @@
 //! The part of a recording that is about Java: an agent in each virtual machine that the test starts.
 
-use crate::order::RecordOrder;
+use crate::recorded::order::RecordOrder;
 use crate::{Context, Failure, record, sandboxes};
 use idd_base::{Observation, TreeId};
 use idd_trace::instrument::java::replace::Replacement;

@@ -7,6 +7,7 @@ use idd_world::record::build::{BuildDirectory, Logged};
 use idd_world::record::listen::TakenTrace;
 use idd_world::record::witness::CompilerRun;
 use idd_world::record::{java, witness};
+use idd_world::run::classify::reported;
 
 /// Text of the program or the tree, for a line of the terminal.
 pub fn shown(text: &str) -> String {
@@ -16,12 +17,6 @@ pub fn shown(text: &str) -> String {
 /// The line in which a command reports an error: the first with the word, else the last one.
 pub fn said(seen: &Observation) -> String {
     shown(reported(&seen.output))
-}
-
-/// The line of an output that reports an error: the first with `error:`, else the last one that is not blank.
-pub fn reported(output: &str) -> &str {
-    let lines = || output.lines().map(str::trim).filter(|line| !line.is_empty());
-    lines().find(|line| line.contains("error:")).or_else(|| lines().next_back()).unwrap_or_default()
 }
 
 /// Whether something was built and run, but no part of it by the instrumenting compiler.

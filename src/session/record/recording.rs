@@ -1,7 +1,8 @@
 //! The description of a recording: its processes, and the default one.
 
 use crate::Failure;
-use crate::order::{RecordOrder, TestCommand};
+use crate::order::TestCommand;
+use crate::recorded::order::RecordOrder;
 use idd_base::{CommitId, Ending, Observation, TreeId};
 use idd_world::record::build::Logged;
 use idd_world::record::listen::{TakenTrace, has_failed};

@@ -247,7 +247,7 @@ impl Runner<'_> {
             ..(*self.commands).clone()
         };
         // Several commands in place of one.
-        let limit = self.time_limits.test.saturating_mul(2);
+        let limit = self.times.limits.test.saturating_mul(2);
         let (tally, products) = (self.tally.clone(), self.product_digest.take());
         self.counts_as = Some(counted::CHECK);
         let seen = self.observe_commands(commands, limit, probe);

@@ -28,6 +28,9 @@ const SLOW_SUITE: u32 = 20;
 /// A suite that takes less time than this is never slow.
 const QUICK_SUITE: Duration = Duration::from_secs(2);
 
+/// The same for the tests of the culprit, which are run for the fixes only.
+const OWN_TESTS: Duration = Duration::from_secs(30);
+
 /// What differs between so many runs of an end is noise.
 const N_OF_END: u32 = 2;
 
@@ -77,7 +80,7 @@ impl Runner<'_> {
         let mut runs: Vec<Observation> = of_tree.map(|(_, observation)| observation.clone()).collect();
         if !self.plan.order.effort.no_cache {
             for (key, clean) in keys.into_iter().flat_map(|key| [(key, true), (key, false)]) {
-                let known = self.all_observations().lookup(&key, Want { clean, limits: self.time_limits });
+                let known = self.all_observations().lookup(&key, Want { clean, limits: self.times.limits });
                 runs.extend(known.filter(|known| !runs.contains(known)));
             }
         }
@@ -180,13 +183,17 @@ impl Runner<'_> {
 
     /// Runs the suite in the tree of `probe`; for a fix in a fresh worktree.
     fn suite_of(&mut self, probe: &Probe) -> Result<Option<Observation>, RunnerError> {
-        let Some(line) = self.plan.suite.clone() else { return Ok(None) };
+        let Some(line) = self.beside.suite_line(self.plan) else { return Ok(None) };
         let is_claim = probe.phase == Phase::Port;
         if let Some(known) = self.beside.suites.get(&(probe.tree, is_claim)) {
             return Ok(Some(known.clone()));
         }
         let (runs, cached) = (self.tally.runs.clone(), self.tally.n_cached);
-        let limit = self.suite_limit().max(self.time_limits.test);
+        let limit = if self.plan.is_suite_derived() {
+            2 * self.slow_from(probe)
+        } else {
+            self.suite_limit().max(self.times.limits.test)
+        };
         let asked = Probe { is_claim, precheck: None, question: ProbeQuestion::Test, ..*probe };
         self.counts_as = Some(counted::SUITE);
         let seen = self.observe_with(CommandWords::Shell(line), limit, asked);
@@ -198,6 +205,14 @@ impl Runner<'_> {
             self.beside.suites.insert((probe.tree, is_claim), seen.clone());
         }
         Ok(seen)
+    }
+
+    /// A suite that takes longer is not run for each hit; one that is derived from the test command is not run at all.
+    fn slow_from(&self, probe: &Probe) -> Duration {
+        let keys = self.keys(probe).both();
+        let of_tree = self.own.iter().filter(|((known, _, _), _)| keys.contains(known));
+        let test = of_tree.map(|(_, observation)| observation.duration).min().unwrap_or_default();
+        (SLOW_SUITE * test).max(if self.beside.own_tests.is_empty() { QUICK_SUITE } else { OWN_TESTS })
     }
 
     /// The time limit of the suite: that of the user, or else that of a test which takes as long as its longest run.
@@ -212,7 +227,8 @@ impl Runner<'_> {
     fn suits(&mut self, probe: &Probe) -> Result<Option<Outcome>, RunnerError> {
         let Some(suite) = self.suite_of(probe)? else { return Ok(None) };
         let why = suite::why_useless(&suite);
-        if why.is_some() && self.plan.is_suite_widened() {
+        if let Some(why) = why.filter(|_| self.plan.is_suite_derived()) {
+            self.tell_unused(probe, why);
             return Ok(Some(Outcome::Unresolved(Reason::Suite)));
         }
         if let Some(why) = why {
@@ -226,18 +242,28 @@ impl Runner<'_> {
             }
             return Ok(Some(Outcome::Unresolved(Reason::Suite)));
         }
-        let keys = self.keys(probe).both();
-        let of_tree = self.own.iter().filter(|((known, _, _), _)| keys.contains(known));
-        let test = of_tree.map(|(_, observation)| observation.duration).min().unwrap_or_default();
-        if suite.duration <= (SLOW_SUITE * test).max(QUICK_SUITE) {
+        if suite.duration <= self.slow_from(probe) {
             return Ok(Some(Outcome::Pass));
         }
-        if self.plan.is_suite_widened() {
+        if self.plan.is_suite_derived() {
+            self.tell_unused(probe, "it takes too long beside the test");
             return Ok(Some(Outcome::Unresolved(Reason::Suite)));
         }
         self.talk
             .say("The suite takes more than 20 times as long as the test; it is run at the end of each level only.");
         Ok(Some(Outcome::Fail))
+    }
+
+    /// Notes for the report why the suite that is derived from the test command judges no reversal.
+    fn tell_unused(&mut self, probe: &Probe, why: &str) {
+        if probe.phase == Phase::Port
+            && let Some(line) = self.beside.suite_line(self.plan)
+        {
+            let line = line.to_string_lossy();
+            self.beside
+                .silent_suites
+                .insert(format!("`{line}` does not judge the reversals, because {why}; `--suite` names another."));
+        }
     }
 
     /// Reports the failure line of revisions before `first`; `probe` is the probe of the newest of them.

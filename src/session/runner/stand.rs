@@ -88,7 +88,7 @@ impl Runner<'_> {
     /// of budget.
     pub fn observe_without_home(&mut self, probe: Probe) -> Result<Option<Observation>, RunnerError> {
         let commands = Commands { is_home_isolated: true, ..(*self.commands).clone() };
-        self.observe_commands(commands, self.time_limits.test, probe)
+        self.observe_commands(commands, self.times.limits.test, probe)
     }
 
     /// The files outside of the working tree and of checkouts that commands have used since

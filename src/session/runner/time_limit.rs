@@ -5,9 +5,10 @@ use crate::criteria::FIRST_LIMIT;
 use crate::runner::job::QueuedJob;
 use crate::runner::known::is_proof;
 use crate::runner::{Runner, RunnerError};
-use idd_base::{Ending, Observation, Outcome, Stage, TimeLimits};
+use idd_base::{CommitId, Ending, Observation, Outcome, Stage, TimeLimits, TreeId};
 use idd_hunt::{Phase, Probe};
 use idd_report::{Terminal, Untrusted, text};
+use std::collections::HashSet;
 use std::mem;
 use std::time::Duration;
 
@@ -25,6 +26,9 @@ const FACTOR: u32 = 10;
 
 /// It may always take this long.
 const FLOOR: Duration = Duration::from_secs(5);
+
+/// After so many candidates that hang in two runs each, one run is enough for the next one.
+const N_HUNG_TWICE: usize = 3;
 
 /// With fewer runs there is no median.
 pub(super) const FEWEST: usize = 3;
@@ -47,6 +51,27 @@ pub fn measured_limits(longest: Duration) -> TimeLimits {
     TimeLimits { build, test }
 }
 
+/// The time limits of a hunt, and the runs that they come from.
+pub struct RunTimes {
+    /// The limits of every further command, except those of candidates.
+    pub limits: TimeLimits,
+    /// The least time of a run that is repeated because it was cut; none once one has hung for so long.
+    patience: Duration,
+    /// A revision other than the bad one that was tested in this hunt.
+    elsewhere: Option<CommitId>,
+    /// The durations of used probes, without candidates of reductions.
+    pub(super) durations: Vec<Duration>,
+    /// The candidates that hung in two runs each, since one ended when it was repeated.
+    hung_twice: HashSet<TreeId>,
+}
+
+impl RunTimes {
+    /// Nothing has run.
+    pub(super) fn new(limits: TimeLimits) -> Self {
+        Self { limits, patience: FIRST_LIMIT, elsewhere: None, durations: Vec::new(), hung_twice: HashSet::new() }
+    }
+}
+
 impl Runner<'_> {
     /// The time limits of the commands of a run.
     ///
@@ -54,17 +79,17 @@ impl Runner<'_> {
     /// the limit of other probes. If the user gives a limit, or a hang is hunted, all runs have the same limits.
     pub(super) fn limits_of(&self, queued_job: &QueuedJob) -> TimeLimits {
         if !self.measures_limits() {
-            return self.time_limits;
+            return self.times.limits;
         }
-        match candidate_limit(&self.durations) {
+        match candidate_limit(&self.times.durations) {
             Some(limit) if is_of_reduction(&queued_job.probe) => {
-                TimeLimits { test: limit.min(self.time_limits.test), ..self.time_limits }
+                TimeLimits { test: limit.min(self.times.limits.test), ..self.times.limits }
             }
-            _ if is_of_reduction(&queued_job.probe) => self.time_limits,
+            _ if is_of_reduction(&queued_job.probe) => self.times.limits,
             _ if queued_job.is_again() || self.lacks_caches(queued_job) || self.is_first_elsewhere(queued_job) => {
                 self.extended_limits()
             }
-            _ => self.time_limits,
+            _ => self.times.limits,
         }
     }
 
@@ -75,7 +100,7 @@ impl Runner<'_> {
 
     /// Whether no revision but the bad one was tested. A test that builds had nothing to build there, if the user has built it before.
     fn is_first_elsewhere(&self, queued_job: &QueuedJob) -> bool {
-        self.elsewhere.is_none() && queued_job.probe.revision != self.plan.bad
+        self.times.elsewhere.is_none() && queued_job.probe.revision != self.plan.bad
     }
 
     /// Says once that the runs which prove a claim build everything.
@@ -91,8 +116,11 @@ impl Runner<'_> {
     /// The limits of a run that is repeated because it was cut, or that builds more than those which were measured: four times the usual ones. Until a run has hung, at least
     /// what a first run has, because the measured run may have found what this one has to build.
     fn extended_limits(&self) -> TimeLimits {
-        let TimeLimits { build, test } = self.time_limits;
-        TimeLimits { build: build.saturating_mul(EXTENSION), test: test.saturating_mul(EXTENSION).max(self.patience) }
+        let TimeLimits { build, test } = self.times.limits;
+        TimeLimits {
+            build: build.saturating_mul(EXTENSION),
+            test: test.saturating_mul(EXTENSION).max(self.times.patience),
+        }
     }
 
     /// The time that an earlier result must have had: one that would be repeated is no answer.
@@ -108,16 +136,17 @@ impl Runner<'_> {
 
     /// Whether a run reached its time limit, so that it must be repeated once before it counts: something else may have
     /// kept the machine busy, or it builds more than the run that was measured. A hunted hang counts at once, and so do
-    /// a limit of the user's, one that was longer than usual, a result of an earlier hunt, and a claim about a tree whose
-    /// run was cut in the search.
+    /// a limit of the user's, one that was longer than usual, a result of an earlier hunt, a claim about a tree whose
+    /// run was cut in the search, and a candidate behind several that hung in both of their runs.
     pub(super) fn is_to_be_run_again(&self, queued_job: &QueuedJob, seen: &Observation) -> Result<bool, RunnerError> {
         if seen.ending != Ending::Timeout || self.hunts_hang() || self.own_observation(queued_job)?.is_none() {
             return Ok(false);
         }
         if is_of_reduction(&queued_job.probe) {
-            return Ok(queued_job.probe.run.is_none() && seen.stage == Stage::Test);
+            let is_first = queued_job.probe.run.is_none() && self.times.hung_twice.len() < N_HUNG_TWICE;
+            return Ok(is_first && seen.stage == Stage::Test);
         }
-        if seen.limit > self.time_limits.of(seen.stage) {
+        if seen.limit > self.times.limits.of(seen.stage) {
             return Ok(false);
         }
         let warm = QueuedJob { probe: Probe { is_claim: false, ..queued_job.probe }, nth: 0, ..*queued_job };
@@ -133,20 +162,27 @@ impl Runner<'_> {
         outcome: Outcome,
     ) -> Result<(), RunnerError> {
         let is_hang = seen.ending == Ending::Timeout;
+        if is_of_reduction(&queued_job.probe) && queued_job.is_again() {
+            if is_hang {
+                self.times.hung_twice.insert(queued_job.probe.tree);
+            } else {
+                self.times.hung_twice.clear();
+            }
+        }
         if !self.measures_limits() || is_of_reduction(&queued_job.probe) || seen.stage != Stage::Test {
             return Ok(());
         }
         let revision = queued_job.probe.revision;
         if outcome.is_testable() && revision != self.plan.bad && self.own_observation(queued_job)?.is_some() {
-            self.elsewhere = Some(revision);
+            self.times.elsewhere = Some(revision);
         }
         if is_hang && seen.limit >= FIRST_LIMIT {
-            self.patience = Duration::ZERO;
+            self.times.patience = Duration::ZERO;
         }
-        if !is_hang && seen.duration > self.time_limits.test {
+        if !is_hang && seen.duration > self.times.limits.test {
             let TimeLimits { build, test } = measured_limits(seen.duration);
-            self.time_limits.build = self.time_limits.build.max(build);
-            self.time_limits.test = self.time_limits.test.max(test);
+            self.times.limits.build = self.times.limits.build.max(build);
+            self.times.limits.test = self.times.limits.test.max(test);
         }
         Ok(())
     }
@@ -173,19 +209,19 @@ impl Runner<'_> {
 
     /// Sets the usual durations of the test, for the time limit of candidates; as if there had been enough probes.
     pub fn expect_durations(&mut self, durations: &[Duration]) {
-        self.durations = durations.iter().cycle().take(FEWEST * durations.len()).copied().collect();
+        self.times.durations = durations.iter().cycle().take(FEWEST * durations.len()).copied().collect();
     }
 
     /// The mean duration of a used probe; `None` before the first one.
     pub fn mean_duration(&self) -> Option<Duration> {
-        let n = u32::try_from(self.durations.len()).ok().filter(|n| *n > 0)?;
-        Some(self.durations.iter().sum::<Duration>() / n)
+        let n = u32::try_from(self.times.durations.len()).ok().filter(|n| *n > 0)?;
+        Some(self.times.durations.iter().sum::<Duration>() / n)
     }
 
     /// Records the duration of a used probe.
     pub(super) fn time(&mut self, probe: &Probe, outcome: Outcome, duration: Duration) {
         if outcome.is_testable() && !is_of_reduction(probe) {
-            self.durations.push(duration);
+            self.times.durations.push(duration);
         }
     }
 }
@@ -225,7 +261,7 @@ mod tests {
         let limit = |runner: &Runner<'_>, asked: Probe| runner.limits_of(&runner.queued(asked, 0)).test;
         with_runner(order(), &[], |runner, world| {
             let (revision, candidate) = (probe(world, 0, Phase::Search), probe(world, 0, Phase::Reduce));
-            runner.elsewhere = Some(world.commits[1]);
+            runner.times.elsewhere = Some(world.commits[1]);
             assert_eq!(limit(runner, candidate), seconds(600));
             runner.time(&revision, Outcome::Unresolved(Reason::Build), seconds(900));
             runner.time(&candidate, Outcome::Fail, seconds(900));
@@ -234,9 +270,9 @@ mod tests {
                 runner.time(&revision, Outcome::Pass, seconds(2));
             }
             assert_eq!((limit(runner, candidate), limit(runner, revision)), (seconds(20), seconds(600)));
-            runner.time_limits = TimeLimits::both(seconds(9));
+            runner.times.limits = TimeLimits::both(seconds(9));
             assert_eq!(limit(runner, candidate), seconds(9));
-            runner.time_limits = TimeLimits::both(seconds(600));
+            runner.times.limits = TimeLimits::both(seconds(600));
             runner.criteria.signature =
                 Some(Signature { ending: Ending::Timeout, test: None, line: None, printed: None });
             assert_eq!(limit(runner, candidate), seconds(600));
@@ -244,8 +280,8 @@ mod tests {
         let mut given = order();
         given.test.timeout = Some(seconds(30));
         with_runner(given, &[], |runner, world| {
-            runner.durations = vec![seconds(1); 9];
-            runner.time_limits = TimeLimits::both(seconds(30));
+            runner.times.durations = vec![seconds(1); 9];
+            runner.times.limits = TimeLimits::both(seconds(30));
             assert_eq!(limit(runner, probe(world, 0, Phase::Reduce)), seconds(30));
         });
     }
@@ -259,8 +295,8 @@ mod tests {
                 runner.queued(probe, 0)
             };
             let limit = |runner: &Runner<'_>, asked| runner.limits_of(&queued(runner, asked)).test;
-            runner.time_limits = measured_limits(seconds(1));
-            runner.elsewhere = Some(world.commits[1]);
+            runner.times.limits = measured_limits(seconds(1));
+            runner.times.elsewhere = Some(world.commits[1]);
             assert_eq!(limit(runner, CLAIMED), seconds(20));
             runner.stand(Surroundings { caches: vec![cache], ..runner.surroundings().clone() });
             assert_eq!([SEARCHED, CLAIMED].map(|asked| limit(runner, asked)), [20, 600].map(seconds));
@@ -282,12 +318,12 @@ mod tests {
         let mut limits = [0; 2];
         with_runner(order, results, |runner, world| {
             runner.compares_lines = false;
-            runner.time_limits = measured_limits(seconds(1));
-            runner.elsewhere = Some(world.commits[1]);
+            runner.times.limits = measured_limits(seconds(1));
+            runner.times.elsewhere = Some(world.commits[1]);
             let asked = Probe { is_claim: asked.is_claim, ..probe(world, 0, asked.phase) };
             assert_eq!(words(runner.answer(&[asked]).unwrap()), expected);
             let again = runner.queued(asked, AGAIN);
-            limits = [runner.time_limits.test, runner.limits_of(&again).test].map(|limit| limit.as_secs());
+            limits = [runner.times.limits.test, runner.limits_of(&again).test].map(|limit| limit.as_secs());
         });
         limits
     }
@@ -298,7 +334,7 @@ mod tests {
             let mut limits = Vec::new();
             with_runner(order(), results, |runner, world| {
                 runner.compares_lines = false;
-                runner.time_limits = measured_limits(seconds(1));
+                runner.times.limits = measured_limits(seconds(1));
                 let asked = [0, 1].map(|index| probe(world, index, Phase::Search));
                 let limit =
                     |runner: &Runner<'_>, probe: &Probe| runner.limits_of(&runner.queued(*probe, 0)).test.as_secs();
@@ -335,6 +371,30 @@ mod tests {
         ask(order(), &[(0, 0, cut.clone())], REDUCED, "Budget");
         ask(order(), &[(0, 0, cut.clone()), (0, AGAIN, pass())], REDUCED, "pass");
         ask(order(), &[(0, 0, cut.clone()), (0, AGAIN, cut)], REDUCED, "unresolved(timeout)");
+    }
+
+    #[test]
+    fn behind_three_candidates_that_hang_twice_the_next_is_run_once_until_one_ends_when_it_is_repeated() {
+        let hung = |tree| [(tree, 0, cut(seconds(5))), (tree, AGAIN, cut(seconds(5)))];
+        let results = [hung(0).to_vec(), hung(1).to_vec(), hung(2).to_vec(), vec![(3, 0, cut(seconds(5)))]].concat();
+        let answers = |results: &[(usize, u32, Observation)]| {
+            let mut answers = Vec::new();
+            with_runner(order(), results, |runner, world| {
+                runner.times.limits = measured_limits(seconds(1));
+                for tree in 0..4 {
+                    let candidate = probe(world, tree, Phase::Reduce);
+                    // Asking twice is no second candidate.
+                    answers = [(); 2].map(|()| words(runner.answer(&[candidate]).unwrap())).to_vec();
+                }
+            });
+            answers
+        };
+        assert_eq!(answers(&results), ["unresolved(timeout)"; 2]);
+        let ended = results.iter().map(|(tree, nth, seen)| {
+            let is_ended = (*tree, *nth) == (2, AGAIN);
+            (*tree, *nth, if is_ended { pass() } else { seen.clone() })
+        });
+        assert_eq!(answers(&ended.collect::<Vec<_>>()), ["Budget"; 2]);
     }
 
     #[test]

@@ -33,7 +33,7 @@ impl Runner<'_> {
         let usual = (*self.commands).clone();
         let commands = Commands { test: precheck, build: None, artifacts: Vec::new(), ..usual };
         let runs = self.tally.runs.clone();
-        let seen = self.observe_commands(commands, self.time_limits.test, probe)?;
+        let seen = self.observe_commands(commands, self.times.limits.test, probe)?;
         self.tally.runs = runs;
         self.tally.n_prechecked += 1;
         Ok(seen)

@@ -7,7 +7,6 @@
 use crate::Failure;
 use crate::criteria::criteria;
 use crate::hunt::Hunt;
-use crate::record::missed::reported;
 use crate::runner::time_limit::measured_limits;
 use crate::runner::{Runner, RunnerError};
 use crate::shrink::judge;
@@ -17,7 +16,7 @@ use idd_hunt::finding::Conclusion;
 use idd_hunt::{Phase, Probe, ProbeQuestion};
 use idd_report::Status;
 use idd_world::process::CommandWords;
-use idd_world::run::classify::{self, classify, is_same_ending};
+use idd_world::run::classify::{self, classify, is_same_ending, reported};
 use regex::Regex;
 use std::borrow::Cow;
 use std::sync::LazyLock;
@@ -101,7 +100,7 @@ impl ShrinkReference {
         let runs = || bad.iter().chain(&good);
         if hunt.plan.order.test.timeout.is_none() {
             let longest = runs().map(|seen| seen.duration).max().unwrap_or_default();
-            hunt.runner.time_limits = measured_limits(longest);
+            hunt.runner.times.limits = measured_limits(longest);
         }
         let durations: Vec<_> =
             runs().filter(|seen| seen.ending != Ending::Timeout).map(|seen| seen.duration).collect();

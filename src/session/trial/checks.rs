@@ -355,7 +355,7 @@ impl FixChecks<'_, '_> {
         }
         let FixTrees { head, patched, .. } = self.scene;
         let is_quick = Probe { question: ProbeQuestion::IsSuiteQuick, ..self.probe(head) };
-        if self.hunt.plan.is_suite_widened() && self.ask(is_quick)? != Outcome::Pass {
+        if self.hunt.plan.is_suite_derived() && self.ask(is_quick)? != Outcome::Pass {
             return Ok(judged(CheckResult::NotRun, "not run (`--suite <command>` names one)"));
         }
         let question = ProbeQuestion::Suite(Baseline { trees: [head; 3] });
@@ -403,7 +403,7 @@ impl FixChecks<'_, '_> {
 
     /// Which suite was run, if the user has named none.
     fn which_suite(&self) -> String {
-        let line = self.hunt.plan.suite.as_ref().filter(|_| self.hunt.plan.is_suite_widened());
+        let line = self.hunt.plan.suite.as_ref().filter(|_| self.hunt.plan.is_suite_derived());
         line.map(|line| format!(" (`{}`)", line.to_string_lossy())).unwrap_or_default()
     }
 

@@ -433,6 +433,12 @@ pub fn plain(output: &str) -> String {
     without_colours(output).replace('\r', "")
 }
 
+/// The line of an output that reports an error: the first with `error:`, else the last one that is not blank.
+pub fn reported(output: &str) -> &str {
+    let lines = || output.lines().map(str::trim).filter(|line| !line.is_empty());
+    lines().find(|line| line.contains("error:")).or_else(|| lines().next_back()).unwrap_or_default()
+}
+
 #[cfg(test)]
 mod tests {
     use std::time::Duration;

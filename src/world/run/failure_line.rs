@@ -85,6 +85,7 @@ static TELLING: LazyLock<RegexSet> = LazyLock::new(|| {
         // One failed check, as test frameworks report it.
         r"(?i)\bexpected\b.*\b(?:got|but|actual|was|received|found|instead)\b|\b(?:got|actual|was|received)\b.*\bexpected\b",
         r"^not ok\b|^\s*--- FAIL: |^\[\s+FAILED\s+\] |^\s*#\s+Failed (?:\([A-Z]+\) )?test\b|^(?:FAIL|FAILED|XPASS|ERROR): |^Failed asserting that |^FAIL(?:ED)?[ :]|^\S+ \.\.\. FAILED$|: Failure$",
+        r"^\s*[✗✘✖✕❌]\s*\S",
         r"(?i)\b(?:files? .* differ|differ: |mismatch|do(?:es)? not match)",
         // Crashes, as a shell reports them.
         r"\b(?:Segmentation fault|Bus error|Illegal instruction|Floating point exception|Aborted|Trace/breakpoint trap|stack overflow)\b",
@@ -110,6 +111,8 @@ static NAMED_HEADLINE: LazyLock<Regex> = LazyLock::new(|| {
 /// Lines that runners, build tools and shells add to every failure.
 static NOISE: LazyLock<RegexSet> = LazyLock::new(|| {
     compile(&[
+        // Frames of a backtrace of Rust.
+        r"^\s*\d+:\s+(?:0x[0-9a-f]+|<address>) - ",
         // Excerpts of sources.
         r"^\s*>?\s*\d+ \|(?:\s|$)|^\s*\|\s*\^",
         r"^\S*make(?:\[\d+\])?: (?:\*\*\* \[|\*\*\* Waiting|Entering|Leaving|Target .* not remade|Nothing to be done|.* is up to date|.*\(ignored\)$)",
@@ -122,6 +125,8 @@ static NOISE: LazyLock<RegexSet> = LazyLock::new(|| {
         r"^=+ .*(?:failed|passed|error|FAILURES|ERRORS|short test summary|test session).* =+$|^={3,}$|^-{3,}$|^_{3,}.*_{3,}$|^#{3,}$|^(?:FAILED|OK) \((?:failures|errors|skipped)=",
         // Lua: the message precedes the traceback.
         r"^stack traceback:$|^\s*\[C\]: (?:in \S|\?$)|^\s+\S+: in (?:main chunk|(?:upvalue|local|function|method|field|global|metamethod|for iterator)\b)",
+        // Summaries.
+        r"(?i)\b\d+ (?:of|out of|/) \d+ (?:tests?|checks?|assertions?) (?:passed|ok|succeeded)\b|^\s*✖ (?:failing tests:$|\d+ problems?\b)",
         // What is left out, and what prove and `PHPUnit` count.
         r"(?i)^\s*skipp(?:ing|ed)\b",
         r"^\s*# Looks like you failed \d|^Dubious, test returned \d|^Failed \d+/\d+ subtests|^\s+Failed tests?: +\d|^Result: FAIL$|^There (?:was|were) \d+ (?:failure|error)s?:$|^FAILURES!$|^ERRORS!$|^\d+ success(?:es)? / \d+ failures? / ",
@@ -173,6 +178,23 @@ mod tests {
         check(
             "1) ATest::testB\nFailed asserting that 3 is 4.\n\na.php:12\n\nFAILURES!\n",
             "Failed asserting that N is N.",
+        );
+    }
+
+    #[test]
+    fn a_check_with_a_cross_tells_more_than_the_summary_after_it() {
+        check(
+            "✘ L:3 constant condition: x is \"B\"\nFinished suite idd in 0.003 seconds - 1 of 2 tests passed.\n",
+            "✘ L:N constant condition: x is \"B\"",
+        );
+        check("  ✖ adds (0.5ms)\n\n✖ failing tests:\n\nTypeError: no\n", "TypeError: no");
+    }
+
+    #[test]
+    fn a_frame_of_a_backtrace_tells_nothing() {
+        check(
+            "it went wrong here\n  11:     0x55d0c3 - <alloc[fd]::boxed::Box<dyn Fn(&PanicHookInfo)> as Fn>::call: failed\n",
+            "it went wrong here",
         );
     }
 

@@ -18,10 +18,12 @@ pub struct RunnerFormat {
     pub lost: Option<&'static str>,
     /// What names the file or package of the tests around it, and whether it stands after them; a part of their names.
     pub section: Option<(&'static str, bool)>,
+    /// Whether a group of tests has a line as a test has, less indented than theirs and after them.
+    pub has_groups: bool,
 }
 
 const fn row(name: &'static str, failed: &'static str, end: &'static str) -> RunnerFormat {
-    RunnerFormat { name, failed, passed: None, skipped: None, end, lost: None, section: None }
+    RunnerFormat { name, failed, passed: None, skipped: None, end, lost: None, section: None, has_groups: false }
 }
 
 impl RunnerFormat {
@@ -39,6 +41,10 @@ impl RunnerFormat {
 
     const fn section_after(self, section: &'static str) -> Self {
         Self { section: Some((section, true)), ..self }
+    }
+
+    const fn groups(self) -> Self {
+        Self { has_groups: true, ..self }
     }
 
     const fn lost(self, lost: &'static str) -> Self {
@@ -90,7 +96,7 @@ pub const FORMATS: [RunnerFormat; 36] = [
     row("mocha", r"^ +\d+\) (.+?)(?:\n((?: {7,}.+\n)*? {7,}.+))?:$", r"^ +\d+ failing"),
     row("ava", r"^ +✘ \[fail\]: (.+?)(?: (?:Error|Rejected).*)?$", r"^ +\d+ tests? (?:failed|passed)")
         .passed(r"^ +✔ (.+?)(?: \([\d.]+m?s\))?$"),
-    row("node:test", r"^ *✖ (.+?) \([\d.]+ms\)", r"^ℹ fail \d+").passed(r"^ *✔ (.+?) \([\d.]+ms\)"),
+    row("node:test", r"^ *✖ (.+?) \([\d.]+ms\)", r"^ℹ fail \d+").passed(r"^ *✔ (.+?) \([\d.]+ms\)").groups(),
     row(
         "ctest",
         r"^ *\d+/\d+ +Test +#\d+: (\S+) \.*\*\*\*(?:Failed|Exception|Timeout|Not Run)",
@@ -124,7 +130,8 @@ pub const FORMATS: [RunnerFormat; 36] = [
     row("dotnet test", r"^ +Failed (\S.*?)(?: \[.*\])?$", r"^(?:Failed|Passed)! +- Failed: +\d+"),
     row("TAP", r"^ *not ok \d+ (?:- )?([^#\s][^#\n]*?)(?: # time=.*)?$", r"^ *1\.\.\d+$")
         .passed(r"^ *ok \d+ (?:- )?([^#\s][^#\n]*?)(?: # time=.*)?$")
-        .lost(r"^Bail out!"),
+        .lost(r"^Bail out!")
+        .groups(),
     // The files that a runner wrote, and not what it printed (`runners/junit.rs`).
     row("JUnit file", r"^JUnit failed: (.+)$", r"^JUnit (?:failed|passed): ").passed(r"^JUnit passed: (.+)$"),
 ];

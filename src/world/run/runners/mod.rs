@@ -71,6 +71,21 @@ static COMPILED: LazyLock<Vec<CompiledFormat>> = LazyLock::new(|| {
     FORMATS.iter().map(of).collect()
 });
 
+/// The names of groups of tests: a failing one stands right after a failing member, and is less indented, wherever it stands.
+fn groups<'o>(pattern: &Regex, output: &'o str) -> HashSet<&'o str> {
+    let (mut groups, mut tests) = (HashSet::new(), HashSet::new());
+    let mut last = 0;
+    for found in pattern.captures_iter(output) {
+        let (line, Some(name)) = (&found[0], found.get(1)) else { continue };
+        let indentation = line.len() - line.trim_start().len();
+        let kind = if indentation < last { &mut groups } else { &mut tests };
+        kind.insert(name.as_str());
+        last = indentation;
+    }
+    groups.retain(|name| !tests.contains(name));
+    groups
+}
+
 /// The line that stands for the part of an output that was not stored.
 pub(super) const CUT: &str = " bytes cut ...]\n";
 
@@ -101,7 +116,7 @@ impl RunnerReport {
     }
 
     fn of(
-        CompiledFormat { format, failed, passed, skipped, end, lost, section }: &CompiledFormat,
+        CompiledFormat { format, failed: failed_pattern, passed, skipped, end, lost, section }: &CompiledFormat,
         output: &str,
     ) -> Self {
         let sections = Sections::find(section.as_ref(), output);
@@ -109,10 +124,14 @@ impl RunnerReport {
         let lost: Vec<_> = lost.iter().flat_map(|lost| lost.captures_iter(output)).collect();
         let is_cut = output.contains(CUT);
         let is_left_out = lost.iter().any(|found| found.iter().skip(1).all(|group| group.is_none()));
-        let mut failed = names(failed);
+        let mut failed = names(failed_pattern);
         let all = failed.clone();
         let wholes: HashSet<&str> = all.iter().flat_map(|name| wholes(name)).collect();
         failed.retain(|name| !wholes.contains(name.as_str()));
+        if format.has_groups {
+            let groups = groups(failed_pattern, output);
+            failed.retain(|name| !groups.contains(name.as_str()));
+        }
         Self {
             format: format.name,
             failed,

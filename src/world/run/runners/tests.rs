@@ -133,8 +133,8 @@ fn the_failing_tests_are_those_that_the_runner_names() {
     check(output!("playwright"), "playwright", &["tests/sum.spec.ts sum › adds"]);
     check(output!("mocha"), "mocha", &["top", "suite two", "suite inner one"]);
     check(output!("busted"), "busted", &["spec/m_spec.lua m area", "spec/m_spec.lua m sum of two"]);
-    check(output!("node"), "TAP", &["one", "suite", "two"]);
-    check(output!("node-spec"), "node:test", &["one", "suite", "two"]);
+    check(output!("node"), "TAP", &["one", "two"]);
+    check(output!("node-spec"), "node:test", &["one", "two"]);
     check(output!("ava"), "ava", &["one", "two"]);
     check(output!("tape"), "TAP", &["is it"]);
     check(output!("prove"), "prove", &["t/a.t"]);
