@@ -98,7 +98,7 @@ pub fn order(n_revisions: usize, is_bounded: bool) -> HuntWishes {
         asks_complaints: false,
         has_suite: false,
         covered: idd_hunt::own_tests::Covered::Unknown,
-        takes_files: Vec::new(),
+        runnable: idd_hunt::own_tests::RunnableFiles::default(),
         could_ask_suite: false,
         known: Vec::new(),
         noisy: None,

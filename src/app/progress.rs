@@ -141,7 +141,7 @@ impl Talk for ProgressPrinter {
             }
             Event::OwnTests { paths } => {
                 if let Some(tests) = named(paths) {
-                    self.say(&format!("The tests that the culprit changed choose the fix, too: {tests}."));
+                    self.say(&format!("Reversals are also tested with the tests that the culprit changed: {tests}."));
                 }
             }
             Event::Trying { scope, revision } => {

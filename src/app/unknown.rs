@@ -1,7 +1,6 @@
 //! Detects a test command that cannot be one: usually a mistyped subcommand.
 
-use crate::args::questions::NO_EXPLANATIONS;
-use crate::args::{self, habits};
+use crate::args::{self, NO_EXPLANATIONS, habits};
 use idd_session::hints::near::is_slip;
 use idd_session::order::{HuntOrder, TestCommand};
 use idd_session::{Context, Failure};

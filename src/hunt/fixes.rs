@@ -22,10 +22,10 @@ use idd_change::{Level, Subset};
 /// If there are more edits, they are not carried one by one.
 const MAX_EDITS: usize = 200;
 
-/// A fix that takes back this share of the code of the culprit, as numerator and denominator, is told to do so.
+/// The share of the culprit's code, as numerator and denominator, from which on a note says how much a fix takes back.
 const NEARLY_ALL: (usize, usize) = (4, 5);
 
-/// A culprit of so few lines of code is its own fault.
+/// A fix of a culprit with at most this many lines of code usually takes back all of them, and nothing is said of it.
 const FEW_LINES: usize = 5;
 
 /// A reversal that may become the fix.
@@ -68,11 +68,11 @@ impl Hunter<'_> {
         let all_own_tests = self.own_tests(&necessary.change, pair, self.view(target)?)?;
         let mut own_tests = all_own_tests.clone();
         own_tests.retain(|path| !covered.has(path));
-        let is_taken = |path: &&Vec<u8>| self.order.takes_files.iter().any(|ending| path.ends_with(ending));
-        let taken: Vec<Vec<u8>> = own_tests.iter().filter(is_taken).cloned().collect();
-        if !taken.is_empty() {
-            self.state.borrow_mut().announced_tests.clone_from(&taken);
-            self.tell(Event::OwnTests { paths: taken });
+        let mut runnable = own_tests.clone();
+        runnable.retain(|path| self.order.runnable.has(path));
+        if !runnable.is_empty() {
+            self.state.borrow_mut().announced_tests.clone_from(&runnable);
+            self.tell(Event::OwnTests { paths: runnable });
         }
         let mut fixes: Vec<Fix> = Vec::new();
         let reversals = self.reversals(necessary, pair)?;
@@ -151,10 +151,11 @@ impl Hunter<'_> {
         }
         if let Some(fix) = &recommended {
             let n_code = necessary.set.n_lines(&code_of(necessary));
-            if fix.n_lines * NEARLY_ALL.1 >= n_code * NEARLY_ALL.0 && n_code > FEW_LINES {
+            let is_nearly_all = fix.n_lines * NEARLY_ALL.1 >= n_code * NEARLY_ALL.0;
+            if is_nearly_all && n_code > FEW_LINES && fix.rung != Rung::Reduced {
                 let n_lines = fix.n_lines;
                 self.note(format!(
-                    "the fix takes back {n_lines} lines, and the culprit changed {n_code} lines of code: most of what it was for is lost"
+                    "the fix takes back nearly all code of the culprit: it has {n_lines} lines, and the culprit changed {n_code}"
                 ));
             }
         }

@@ -133,8 +133,8 @@ pub struct HuntWishes {
     pub has_suite: bool,
     /// The tests that the test command executes beside the hunted one. A reversal that passes has passed them, too.
     pub covered: own_tests::Covered,
-    /// The ends of the names of files whose tests the test command would run, if it named them.
-    pub takes_files: Vec<Vec<u8>>,
+    /// The test files that the runner of the test command can run, too.
+    pub runnable: own_tests::RunnableFiles,
     /// Whether the project seems to have a suite that was not given.
     pub could_ask_suite: bool,
     /// Commits that broke other tests, the likeliest first: the search begins with them, and one that is found is not

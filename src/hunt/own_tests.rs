@@ -43,6 +43,23 @@ impl Covered {
     }
 }
 
+/// The files that a runner takes as arguments, by their paths.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct RunnableFiles {
+    /// The path ends with one of these; with none, no file is taken.
+    pub suffixes: Vec<Vec<u8>>,
+    /// If there are any, it begins with one of these.
+    pub prefixes: Vec<Vec<u8>>,
+}
+
+impl RunnableFiles {
+    /// Whether a file is taken.
+    pub fn has(&self, path: &[u8]) -> bool {
+        self.suffixes.iter().any(|suffix| path.ends_with(suffix))
+            && (self.prefixes.is_empty() || self.prefixes.iter().any(|prefix| path.starts_with(prefix)))
+    }
+}
+
 impl Hunter<'_> {
     /// The [`own_tests`] of the culprit, without those that are the cause: their paths in the tree `newest`. Costs no
     /// probe.

@@ -228,7 +228,7 @@ pub fn order(bad: CommitId, goods: Vec<CommitId>) -> HuntWishes {
         asks_complaints: false,
         has_suite: false,
         covered: crate::own_tests::Covered::Unknown,
-        takes_files: Vec::new(),
+        runnable: crate::own_tests::RunnableFiles::default(),
         could_ask_suite: false,
         known: Vec::new(),
         noisy: None,

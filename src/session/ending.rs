@@ -245,8 +245,9 @@ impl Hunt<'_> {
         if let Some(line) = &derived {
             let what =
                 if beside.own_tests.is_empty() { "without its selection" } else { "with the tests of the culprit" };
-            let said = format!("`, the test command {what}, judged the reversals, too; `--no-suite` leaves it out.");
-            report.notes.push([b"`", line.as_bytes(), said.as_bytes()].concat().into());
+            let said = format!("`, the test command {what}; `--no-suite` turns this off.");
+            let begin = b"Reversals that make the test pass were also tested with `";
+            report.notes.push([begin, line.as_bytes(), said.as_bytes()].concat().into());
         }
         if self.plan.order.test.suite.is_none()
             && derived.is_none()

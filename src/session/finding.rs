@@ -589,8 +589,8 @@ fn why_no_fix(finding: &Finding) -> &'static str {
     } else if is_any(|fix| fix.has_complaints) {
         "each reversal that makes the test pass causes new warnings"
     } else if is_any(|fix| fix.rung == Rung::Reduced && fix.tested == Outcome::Pass) {
-        "what makes the test pass at HEAD is what a new reduction there takes back, and no suite (`--suite`) shows what that \
-         breaks"
+        "only a new reduction at HEAD found a reversal, which can take back other commits, too, and no suite of the whole project \
+         (`--suite`) shows what that breaks"
     } else if is_reverted && is_any(|fix| fix.scope < found::Scope::Declarations) {
         "a reversal of less than the whole commit takes back only a part of a declaration, and no suite (`--suite`) shows what \
          that breaks"

@@ -483,7 +483,7 @@ impl<'h> Hunt<'h> {
             && self.plan.commands.directory.as_os_str().is_empty()
         {
             order.covered = suite::covered(&self.plan.order.command);
-            order.takes_files = suite::taken_files(&self.plan.order);
+            order.runnable = suite::runnable_files(&self.plan.order);
         }
         if !order.has_suite && order.until == HuntStage::Fix {
             let tree = self.history.tree(self.plan.bad);

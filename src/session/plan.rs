@@ -9,7 +9,7 @@ use crate::{Context, Failure, bisect, hold, identity, order, service, suite};
 use idd_base::{CommitId, HuntStage, Sought, TreeId};
 use idd_change::EntryMode;
 use idd_change::reduce::Reducer;
-use idd_hunt::own_tests::Covered;
+use idd_hunt::own_tests::{Covered, RunnableFiles};
 use idd_hunt::{Again, Artifacts, History, HuntWishes, Noisy};
 use idd_world::cache::{CommandParts, ProbePlan};
 use idd_world::files::{self, OnDisk};
@@ -311,7 +311,7 @@ impl Plan {
             asks_complaints: !reducer(&self.order).is_plain(),
             has_suite: self.suite.is_some(),
             covered: Covered::Unknown,
-            takes_files: Vec::new(),
+            runnable: RunnableFiles::default(),
             could_ask_suite: false,
             known: self.order.known.iter().filter_map(|id| id.parse().ok()).collect(),
             noisy: self.noisy(adjustments),

@@ -2,7 +2,7 @@
 
 use crate::order::{HuntOrder, TestCommand};
 use idd_base::{Ending, Observation, Stage, TreeId};
-use idd_hunt::own_tests::Covered;
+use idd_hunt::own_tests::{Covered, RunnableFiles};
 use idd_world::process::shell;
 use idd_world::repo::{RepoError, TreeStore};
 use idd_world::run::runners::RunnerReport;
@@ -259,21 +259,25 @@ fn widened(command: &TestCommand) -> Option<OsString> {
     (read.kept != read.words).then(|| read.line(read.kept.iter().map(|word| word.as_bytes())))
 }
 
-/// The ends of the names of files whose tests a hunt can run by its test command: as of the files that the command
-/// names. None, if the user has named a suite or wants none, or if the runner takes no files.
-pub fn taken_files(order: &HuntOrder) -> Vec<Vec<u8>> {
+/// The test files that a hunt can run by the runner of its test command. None, if the user has named a suite or wants none,
+/// or if the runner takes no files.
+///
+/// Of a cargo workspace, only files of the package at its top: the command runs no other.
+pub fn runnable_files(order: &HuntOrder) -> RunnableFiles {
     let is_asked = order.test.suite.is_none() && !order.test.no_suite && order.history.find.is_failure();
-    let Some(read) = RunnerCommand::read(&order.command).filter(|_| is_asked) else { return Vec::new() };
-    let ending = |path: &&str| Some(format!(".{}", path.rsplit('/').next()?.rsplit_once('.')?.1).into_bytes());
-    match read.runner.starts[0] {
-        "go" => vec![b"_test.go".to_vec()],
-        "cargo" => vec![b".rs".to_vec()],
-        "ctest" => Vec::new(),
-        _ => read.paths.iter().filter_map(ending).collect(),
-    }
+    let Some(read) = RunnerCommand::read(&order.command).filter(|_| is_asked) else { return RunnableFiles::default() };
+    let suffix = |path: &&str| Some(format!(".{}", path.rsplit('/').next()?.rsplit_once('.')?.1).into_bytes());
+    let (suffixes, prefixes) = match read.runner.starts[0] {
+        "go" => (vec![b"_test.go".to_vec()], Vec::new()),
+        "cargo" if read.options.iter().any(|option| OF_PACKAGE.contains(option)) => (Vec::new(), Vec::new()),
+        "cargo" => (vec![b".rs".to_vec()], vec![b"src/".to_vec(), b"tests/".to_vec()]),
+        "ctest" => (Vec::new(), Vec::new()),
+        _ => (read.paths.iter().filter_map(suffix).collect(), Vec::new()),
+    };
+    RunnableFiles { suffixes, prefixes }
 }
 
-/// The test command without its selection, which also runs the tests in `files`; see [`taken_files`].
+/// The test command without its selection, which also runs the tests in `files`; see [`runnable_files`].
 pub fn with_files(command: &TestCommand, files: &[Vec<u8>]) -> Option<OsString> {
     let read = RunnerCommand::read(command)?;
     let mut words: Vec<Vec<u8>> = read.kept.iter().map(|word| word.as_bytes().to_vec()).collect();
@@ -310,7 +314,7 @@ pub fn with_files(command: &TestCommand, files: &[Vec<u8>]) -> Option<OsString> 
 pub fn whole(command: &TestCommand) -> Option<String> {
     let read = RunnerCommand::read(command)?;
     let line = match read.runner.starts[0] {
-        "cargo" => with_files(command, &[])?,
+        "cargo" if !read.options.iter().any(|option| OF_PACKAGE.contains(option)) => with_files(command, &[])?,
         "pytest" | "py.test" | "-m" | "jest" | "vitest" | "rspec" | "busted" | "ctest" => {
             let is_kept = |word: &&&str| !read.paths.contains(*word);
             read.line(read.kept.iter().filter(is_kept).map(|word| word.as_bytes()))
@@ -371,6 +375,9 @@ const LEAVES_OUT: [&str; 19] = [
     "--lf",
     "--stepwise",
 ];
+
+/// Options with which cargo runs the tests of some packages.
+const OF_PACKAGE: [&str; 3] = ["-p", "--package", "--manifest-path"];
 
 /// Options with which cargo runs the tests of some targets.
 const OF_CARGO: [&str; 6] = ["--lib", "--bins", "--doc", "--tests", "--examples", "--benches"];
@@ -595,17 +602,21 @@ mod tests {
             (".venv/bin/python -m pytest -q new.py::test_a", Some(".venv/bin/python -m pytest -q")),
             ("cargo test --test new one", Some("cargo test")),
             ("npx mocha new.ts", None),
+            ("cargo test -p core one", None),
         ] {
             assert_eq!(whole(&TestCommand::Shell(line.into())).as_deref(), expected);
         }
         let taken = |line: &str, change: fn(&mut HuntOrder)| {
             let mut order = HuntOrder::new(TestCommand::Shell(line.into()));
             change(&mut order);
-            taken_files(&order).concat()
+            runnable_files(&order).suffixes.concat()
         };
         assert_eq!(taken("npx mocha -R spec test/new.test.ts", |_| {}), b".ts");
         assert_eq!(taken("go test -run TestA", |_| {}), b"_test.go");
         assert_eq!(taken("make check", |_| {}), b"");
+        assert_eq!(taken("cargo test -p core one", |_| {}), b"");
+        let of_cargo = runnable_files(&HuntOrder::new(TestCommand::Shell("cargo test one".into())));
+        assert!(of_cargo.has(b"tests/a.rs") && !of_cargo.has(b"member/tests/a.rs") && !of_cargo.has(b"tests/a.toml"));
         assert_eq!(taken("pytest a.py", |order| order.test.no_suite = true), b"");
         assert_eq!(taken("pytest a.py", |order| order.test.suite = Some("make check".into())), b"");
     }

@@ -96,7 +96,8 @@ const WITH_TESTS: &str = r#"
 #!/bin/sh
 failed=0
 for file; do
-    if sh "$file"; then echo "PASSED $file::it"; else echo "FAILED $file::it - no"; failed=1; fi
+    if grep -q missing "$file"; then echo "ERROR $file - no such module"; failed=1
+    elif sh "$file"; then echo "PASSED $file::it"; else echo "FAILED $file::it - no"; failed=1; fi
 done
 echo "=== $failed failed in 0.1s ==="
 exit $failed
@@ -105,7 +106,7 @@ END
     for n in 1 2 3 4 5; do
         echo $n >> log
         if [ $n = 3 ]; then
-            sed -i 's/^3$/three/; s/^20$/twenty/' value; echo 'grep -qx WANTED value' > tests/test_value.py
+            sed -i 's/^3$/three/; s/^20$/twenty/' value; echo 'WANTED' > tests/test_value.py
         fi
         commit "change $n"
     done
@@ -118,16 +119,29 @@ fn the_tests_that_the_culprit_changed_are_run_with_each_reversal() {
         let fixture = Fixture::of(&WITH_TESTS.replace("WANTED", wanted));
         fixture.report(&["--", "./tools/pytest", "new.py"])
     };
-    let report = hunted("twenty");
+    let report = hunted("grep -qx twenty value");
     let fix = report.fix.as_ref().map(|fix| (fix.lines, fix.suite));
     assert_eq!((report.status, fix), (Status::Found, Some((2, Suite::Same))), "{}", notes(&report));
-    assert!(
-        notes(&report)
-            .contains("`./tools/pytest new.py tests/test_value.py`, the test command with the tests of the culprit")
-    );
+    let said =
+        "tested with `./tools/pytest new.py tests/test_value.py`, the test command with the tests of the culprit";
+    assert!(notes(&report).contains(said), "{}", notes(&report));
 
-    let report = hunted("three");
+    // What cannot be run at HEAD fails in the same way with each reversal, and says nothing for it.
+    let report = hunted("import missing");
+    assert_eq!((report.status, &report.fix), (Status::Found, &None), "{}", notes(&report));
+    assert!(notes(&report).contains("`: some of its tests cannot be run."), "{}", notes(&report));
+
+    let report = hunted("grep -qx three value");
     let why = report.no_fix.as_ref().map(|why| String::from_utf8_lossy(why.as_bytes()).into_owned());
     assert_eq!((report.status, &report.fix), (Status::Found, &None));
     assert!(why.as_ref().is_some_and(|why| why.ends_with("such as `tests/test_value.py::it`")), "{why:?}");
+}
+
+#[test]
+fn a_fix_that_takes_back_nearly_all_code_of_the_culprit_says_so() {
+    let history = WITH_TESTS.replace("s/^3$/three/;", "s/^[3-9]$/three/;").replace("WANTED", "grep -qx twenty value");
+    let report = Fixture::of(&history).report(&["--", "./tools/pytest", "new.py"]);
+    assert!(report.fix.is_some(), "{}", notes(&report));
+    let said = "takes back nearly all code of the culprit: it has 14 lines, and the culprit changed 17";
+    assert!(notes(&report).contains(said), "{}", notes(&report));
 }

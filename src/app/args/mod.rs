@@ -10,7 +10,7 @@ pub mod config;
 pub mod habits;
 pub mod options;
 mod orders;
-pub mod questions;
+mod questions;
 #[cfg(feature = "explain")]
 pub mod recorded;
 mod trial;
@@ -39,6 +39,7 @@ use crate::args::words::split;
 
 pub use crate::args::by_hand::ByHand;
 pub use crate::args::command::{WatchArgs, command};
+pub use crate::args::questions::NO_EXPLANATIONS;
 pub use crate::args::trial::TryArgs;
 
 /// One run of the program, as asked for.

@@ -18,6 +18,7 @@ use idd_world::run::classify::{
     SignatureMode, breaks_others, classify, failing_others, printed_failure, printed_trouble, value,
 };
 use idd_world::run::exact::{Exact, Exactness};
+use idd_world::run::runners::RunnerReport;
 use idd_world::run::{alike, normalise};
 use std::sync::Arc;
 use std::time::Duration;
@@ -156,6 +157,11 @@ impl Runner<'_> {
         if is_passed && failures == Failures::default() {
             return Ok(Some(true));
         }
+        // What was not run with a reversal says nothing for it.
+        let has_run_all = || RunnerReport::of_run(&seen).is_some_and(|report| report.has_run_all());
+        if !is_passed && !self.beside.own_tests.is_empty() && !has_run_all() {
+            return Ok(Some(false));
+        }
         let mut new: Vec<String> = failures.beyond(&Failures::default()).cloned().collect();
         let (mut ends_alike, mut counts_more) = (is_passed, true);
         let mut trees: Vec<TreeId> = Vec::new();
@@ -190,7 +196,7 @@ impl Runner<'_> {
         }
         let (runs, cached) = (self.tally.runs.clone(), self.tally.n_cached);
         let limit = if self.plan.is_suite_derived() {
-            2 * self.slow_from(probe)
+            (2 * self.slow_from(probe)).max(self.times.limits.test)
         } else {
             self.suite_limit().max(self.times.limits.test)
         };
@@ -207,7 +213,8 @@ impl Runner<'_> {
         Ok(seen)
     }
 
-    /// A suite that takes longer is not run for each hit; one that is derived from the test command is not run at all.
+    /// The duration from which on a suite is slow: a slow one is not run for each hit, and one that is derived from the test
+    /// command is not used.
     fn slow_from(&self, probe: &Probe) -> Duration {
         let keys = self.keys(probe).both();
         let of_tree = self.own.iter().filter(|((known, _, _), _)| keys.contains(known));
@@ -226,7 +233,11 @@ impl Runner<'_> {
     /// Passes if the suite is fast, fails if it is not; unresolved, with a message, if it cannot compare two trees.
     fn suits(&mut self, probe: &Probe) -> Result<Option<Outcome>, RunnerError> {
         let Some(suite) = self.suite_of(probe)? else { return Ok(None) };
-        let why = suite::why_useless(&suite);
+        let cannot_load = || RunnerReport::of_run(&suite).is_none_or(|report| report.has_lost());
+        let why = suite::why_useless(&suite).or_else(|| {
+            let is_partial = !self.beside.own_tests.is_empty() && suite.ending != Ending::Exit(0) && cannot_load();
+            is_partial.then_some("some of its tests cannot be run")
+        });
         if let Some(why) = why.filter(|_| self.plan.is_suite_derived()) {
             self.tell_unused(probe, why);
             return Ok(Some(Outcome::Unresolved(Reason::Suite)));
@@ -246,7 +257,7 @@ impl Runner<'_> {
             return Ok(Some(Outcome::Pass));
         }
         if self.plan.is_suite_derived() {
-            self.tell_unused(probe, "it takes too long beside the test");
+            self.tell_unused(probe, "it takes much longer than the test");
             return Ok(Some(Outcome::Unresolved(Reason::Suite)));
         }
         self.talk
@@ -254,15 +265,15 @@ impl Runner<'_> {
         Ok(Some(Outcome::Fail))
     }
 
-    /// Notes for the report why the suite that is derived from the test command judges no reversal.
+    /// Keeps for the report why no reversal was tested with the suite that is derived from the test command.
     fn tell_unused(&mut self, probe: &Probe, why: &str) {
         if probe.phase == Phase::Port
             && let Some(line) = self.beside.suite_line(self.plan)
         {
             let line = line.to_string_lossy();
-            self.beside
-                .silent_suites
-                .insert(format!("`{line}` does not judge the reversals, because {why}; `--suite` names another."));
+            self.beside.silent_suites.insert(format!(
+                "The reversals were not tested with `{line}`: {why}. `--suite` names another command."
+            ));
         }
     }
 

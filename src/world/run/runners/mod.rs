@@ -144,6 +144,16 @@ impl RunnerReport {
         }
     }
 
+    /// Whether the runner names a file, class or module whose tests could not be run.
+    pub fn has_lost(&self) -> bool {
+        !self.lost.is_empty()
+    }
+
+    /// Whether it has run all its tests, as far as it says.
+    pub fn has_run_all(&self) -> bool {
+        self.is_whole && !self.has_lost()
+    }
+
     /// What follows the last line in which this runner names a failing test or its end: the output of other commands.
     pub fn rest_of(&self, output: &str) -> String {
         let mut output = plain(output);
