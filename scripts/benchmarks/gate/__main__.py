@@ -78,25 +78,28 @@ def noted(place):
     return rows
 
 
-def run(checkout, options):
-    """Runs the gate; returns its steps, what was noted, and the last line."""
-    with tempfile.TemporaryDirectory() as scratch:
-        place = Path(scratch)
-        env = noting(place)
-        begin = time.time()
-        gate = subprocess.Popen(["scripts/check.sh", *options], cwd=checkout, env=env, stdin=subprocess.DEVNULL,
-                                stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, errors="replace")
-        steps, last = [], ""
-        for line in gate.stderr:
-            sys.stderr.write(line)
-            if line.startswith("==> "):
-                last = line[4:].strip()
-                steps.append({"step": last, "begin": time.time()})
-        _, status, used = os.wait4(gate.pid, 0)
-        end = time.time()
-        if os.waitstatus_to_exitcode(status):
-            print(f"the gate failed: {last}")
-        return {"wall": end - begin, "cpu": used.ru_utime + used.ru_stime, "end": end, "steps": steps, "last": last}, noted(place)
+def run(checkout, options, place):
+    """Runs the gate; returns its steps, what was noted, and the last line.
+
+    Runs that are compared share `place`: cargo compiles everything anew if the path of a compiler is another one.
+    """
+    env = noting(place)
+    begin = time.time()
+    gate = subprocess.Popen(["scripts/check.sh", *options], cwd=checkout, env=env, stdin=subprocess.DEVNULL,
+                            stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, errors="replace")
+    steps, last = [], ""
+    for line in gate.stderr:
+        sys.stderr.write(line)
+        if line.startswith("==> "):
+            last = line[4:].strip()
+            steps.append({"step": last, "begin": time.time()})
+    _, status, used = os.wait4(gate.pid, 0)
+    end = time.time()
+    if os.waitstatus_to_exitcode(status):
+        print(f"the gate failed: {last}")
+    rows = noted(place)
+    (place / "log").unlink()
+    return {"wall": end - begin, "cpu": used.ru_utime + used.ru_stime, "end": end, "steps": steps, "last": last}, rows
 
 
 def target(row):
@@ -163,16 +166,17 @@ def main():
     parser.add_argument("--tests", type=int, default=60, metavar="N", help="list the N slowest tests")
     parser.add_argument("options", nargs="*", metavar="OPTION", help="options of check.sh, after `--`")
     options = parser.parse_args()
-    if options.here:
-        runs = [("In this checkout", *run(ROOT, options.options))]
-    else:
-        with tempfile.TemporaryDirectory(dir=ROOT.parent) as scratch:
-            checkout = Path(scratch, "git-idd")
+    with tempfile.TemporaryDirectory(dir=ROOT.parent) as scratch:
+        place, checkout = Path(scratch, "notes"), Path(scratch, "git-idd")
+        place.mkdir()
+        if options.here:
+            runs = [("In this checkout", *run(ROOT, options.options, place))]
+        else:
             subprocess.run(["git", "clone", "-q", ROOT, checkout], check=True)
-            runs = [("Cold", *run(checkout, options.options))]
+            runs = [("Cold", *run(checkout, options.options, place))]
             with open(checkout / "src/app/lib.rs", "a", encoding="utf-8") as file:
                 file.write("\nconst _: () = ();\n")
-            runs.append(("Warm, after a change of one line", *run(checkout, options.options)))
+            runs.append(("Warm, after a change of one line", *run(checkout, options.options, place)))
     for what, total, rows in runs:
         for row in rows:
             keep("gate", {"run": what, **row})
