@@ -68,8 +68,8 @@ impl Talk for Announcer<'_> {
         self.progress.troubled(probe, line);
     }
 
-    fn probed(&mut self, probe: &Probe, answer: (Outcome, bool), number: Option<u64>) {
-        self.progress.probed(probe, answer, number);
+    fn probed(&mut self, probe: &Probe, outcome: Outcome, is_same_product: bool, number: Option<u64>) {
+        self.progress.probed(probe, outcome, is_same_product, number);
     }
 
     fn running(&mut self, probe: &Probe, limit: Duration) {
@@ -107,7 +107,8 @@ impl Talk for Announcer<'_> {
 
 /// The rest of a report whose commit was printed already; all of it if the answer is another commit.
 pub fn write_rest(
-    (report, explanations): (&Report, &[Explained]),
+    report: &Report,
+    explanations: &[Explained],
     announced: CommitId,
     look: text::TextLook,
     out: &mut dyn io::Write,

@@ -62,7 +62,7 @@ pub fn step(
                 return Err(Failure::usage(format!("the hunt by hand {} has ended", kept.id))
                     .with_hint("`git idd show` prints its result, and `git idd undo` takes back the last verdict"));
             }
-            go_on(&kept, given, (location, &user), context, talk)
+            go_on(&kept, given, location, &user, context, talk)
         }
     }
 }
@@ -71,14 +71,15 @@ pub fn step(
 pub fn resume(kept: &KeptHunt, scene: CommandScene<'_>) -> Result<CommandAnswer, Failure> {
     let CommandScene { location, context, console } = scene;
     let user = private::open(&location.git_directory)?;
-    let step = go_on(kept, GivenVerdict::Nothing, (location, &user), context, &mut console.progress())?;
+    let step = go_on(kept, GivenVerdict::Nothing, location, &user, context, &mut console.progress())?;
     answered(step, true, context, console)
 }
 
 fn go_on(
     kept: &KeptHunt,
     given: GivenVerdict,
-    (location, user): (&Location, &Repository),
+    location: &Location,
+    user: &Repository,
     context: &Context,
     talk: &mut dyn Talk,
 ) -> Result<ByHandState, Failure> {

@@ -419,8 +419,9 @@ fn report_as(format: ReportFormat, kept: &KeptHunt, scene: CommandScene<'_>) -> 
             let user = private::open(&location.git_directory)?;
             let explanations = explanations(location, id, &report, console);
             let mut lines = TargetLines::new(location)?;
-            let mut find =
-                |explained: &Explained, commit, place: (&Untrusted, u64)| lines.find(explained, commit, place);
+            let mut find = |explained: &Explained, commit, place: (&Untrusted, u64)| {
+                lines.find(explained, commit, place.0, place.1)
+            };
             let repository = origin::address(&user);
             idd_report::sarif::write(&report, (&test, repository.as_deref()), (&explanations, &mut find), &mut out)
         }
@@ -502,8 +503,7 @@ fn verify(file: &OsStr, is_agreed: bool, scene: CommandScene<'_>) -> Result<Comm
         Failure::usage(format!("failed to read the certificate `{name}`: {error}"))
             .with_hint("`git idd report --format certificate` makes one from a finding")
     })?;
-    let (text, code) =
-        certificate::verify(&bytes, location, context, is_agreed, (&hunt_order, &mut console.progress()))?;
+    let (text, code) = certificate::verify(&bytes, location, context, is_agreed, &hunt_order, &mut console.progress())?;
     Ok(CommandAnswer::Done(text, code))
 }
 

@@ -43,7 +43,7 @@ pub fn run(order: &DebugOrder, scene: CommandScene<'_>) -> Result<CommandAnswer,
         let (mut walk, mut sources, kept) = begin::of_recording(order, location)?;
         let answers = opened(order.answers.as_deref().unwrap_or(&kept), order.is_restarted)?;
         let mut line = |file: &str, number: u32| sources.indented(file, number);
-        let answer = walked(&mut walk, (false, is_paned), answers, &mut line, console)?;
+        let answer = walked(&mut walk, false, is_paned, answers, &mut line, console)?;
         explained::keep_beside(&walk, &kept, &mut console.progress());
         explained::keep(&walk, location, &mut console.progress());
         return Ok(answer);
@@ -53,7 +53,7 @@ pub fn run(order: &DebugOrder, scene: CommandScene<'_>) -> Result<CommandAnswer,
         let mut sources = change::TreeSources::new(location, both.tree)?;
         let mut line = |file: &str, number: u32| sources.indented(file, number);
         let answers = order.answers.as_deref().map(|path| opened(path, order.is_restarted)).transpose()?.flatten();
-        let answer = walked(&mut walk, (true, is_paned), answers, &mut line, console)?;
+        let answer = walked(&mut walk, true, is_paned, answers, &mut line, console)?;
         explained::keep(&walk, location, &mut console.progress());
         Ok(answer)
     })
@@ -88,7 +88,8 @@ fn is_paned(order: &DebugOrder, context: &Context, console: Console) -> bool {
 
 fn walked(
     walk: &mut DebugWalk,
-    (is_helped, is_paned): (bool, bool),
+    is_helped: bool,
+    is_paned: bool,
     answers: Option<Answers>,
     line: IndentedLine<'_>,
     console: Console,
@@ -315,7 +316,7 @@ impl StepJudge for AskedPerson<'_> {
 /// What was found, and how it leads to the failure.
 fn ended(walk: &mut DebugWalk, end: &WalkEnd, line: IndentedLine<'_>, console: Console) -> Result<String, Failure> {
     if let WalkEnd::Found(step, bug) = end {
-        walk.explanation = Some(explained::explained(walk, (*step, *bug), line)?);
+        walk.explanation = Some(explained::explained(walk, *step, *bug, line)?);
     }
     if console.is_json {
         let (result, step) = match end {

@@ -202,7 +202,7 @@ fn rendered(report: &Report, explanations: &[Explained], is_older: bool, console
 /// The part of a report that follows the printed commit.
 fn rest(report: &Report, explanations: &[Explained], announced: CommitId, console: Console) -> io::Result<Vec<u8>> {
     let mut out = Vec::new();
-    announce::write_rest((report, explanations), announced, console.look(), &mut out)?;
+    announce::write_rest(report, explanations, announced, console.look(), &mut out)?;
     Ok(out)
 }
 

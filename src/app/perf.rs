@@ -46,7 +46,7 @@ pub fn resume(kept: &KeptHunt, perf: Perf, scene: CommandScene<'_>) -> Result<Co
 fn hunt(scene: &HuntScene<'_>, saved: Saved, perf: Perf, console: Console) -> Result<CommandAnswer, Failure> {
     let (id, is_new) = (saved.id.clone(), saved.is_new);
     let interrupt = Interrupt::register()?;
-    let result = perf::hunt(scene, saved, (perf, interrupt), &mut console.progress());
+    let result = perf::hunt(scene, saved, perf, interrupt, &mut console.progress());
     if is_new && result.as_ref().is_err_and(|failure| failure.status == Status::Usage) {
         // Nothing was measured, so there is nothing to go on with.
         kept::remove(scene.location, &id)?;

@@ -166,7 +166,7 @@ impl Talk for ProgressPrinter {
         }
     }
 
-    fn probed(&mut self, probe: &Probe, (outcome, is_same_product): (Outcome, bool), number: Option<u64>) {
+    fn probed(&mut self, probe: &Probe, outcome: Outcome, is_same_product: bool, number: Option<u64>) {
         if matches!(outcome, Outcome::Unresolved(_)) && probe.phase == Phase::Search {
             self.unresolved.insert(probe.revision, outcome.to_string());
         }

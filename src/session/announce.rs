@@ -53,7 +53,7 @@ impl Announcing<'_, '_> {
         let Some(commit) = found.first_bad else { return Ok(()) };
         let (id, log, begin, seconds_before) = self.hunt;
         report.before = self.runner.value_before(&found, self.sources.history, self.sources.store)?;
-        report.probes = finding::probes(&self.runner.tally, n_refused);
+        report.probes = finding::probes(&self.runner.effort.tally, n_refused);
         report.seconds = seconds_before + begin.elapsed().as_secs_f64();
         report.hunt = Some(id.to_owned());
         report.log = Some(Untrusted::from(log.to_string_lossy().as_ref()));
@@ -128,7 +128,7 @@ impl ProbeRunner for Announcing<'_, '_> {
                 probes.iter().zip(outcomes).filter(|(probe, outcome)| of_search(probe) && is_open(outcome))
             {
                 if let Some(seen) = self.runner.seen(probe)? {
-                    unlike.add(probe, &seen, &self.runner.criteria);
+                    unlike.add(probe, &seen, &self.runner.judging.criteria);
                 }
             }
         }

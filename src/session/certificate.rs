@@ -202,10 +202,11 @@ pub fn verify(
     location: &Location,
     context: &Context,
     is_agreed: bool,
-    (parse, talk): (&Parse, &mut dyn Talk),
+    parse: &Parse,
+    talk: &mut dyn Talk,
 ) -> Result<(String, u8), Failure> {
     let mut text = String::new();
-    let (verdict, statement) = match replay(bytes, location, context, is_agreed, (parse, talk), &mut text) {
+    let (verdict, statement) = match replay(bytes, location, context, is_agreed, parse, talk, &mut text) {
         Ok((verdict, statement)) => (verdict, statement),
         Err(VerificationEnd::Verdict(verdict, why)) => {
             let _ = writeln!(text, "{}", Terminal.line(&why.into()));
@@ -258,7 +259,8 @@ fn replay(
     location: &Location,
     context: &Context,
     is_agreed: bool,
-    (parse, talk): (&Parse, &mut dyn Talk),
+    parse: &Parse,
+    talk: &mut dyn Talk,
     text: &mut String,
 ) -> Result<(VerificationResult, String), VerificationEnd> {
     let certificate: Certificate =

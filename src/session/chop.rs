@@ -24,6 +24,7 @@ use crate::recorded::order::{ChopOrder, RecordOrder, ReductionOrder};
 use crate::recorded::{ProcessChoice, RecordedProcess, failed};
 use crate::slice::{SliceLine, size};
 use crate::sources::RecordedSources;
+use crate::version::TreeVersion;
 use crate::{Context, Failure, Interrupt, Talk, explain, record, recorded, remark};
 use idd_base::{Ending, TreeId};
 use idd_report::chop::Chop;
@@ -91,7 +92,7 @@ pub fn run(order: &ChopOrder, location: &Location, context: &Context, talk: &mut
     chopping.leave()?;
     let chop = chopping.chop(&run, reduced, &subject)?;
     // The reports of the hunt know the version that it found, not one with a smaller input.
-    explain::keep(subject.hunt, subject.failing, || Explanation::Chop(chop.clone()), (location, talk));
+    explain::keep(subject.hunt, subject.failing, || Explanation::Chop(chop.clone()), location, talk);
     Ok(chop)
 }
 
@@ -169,7 +170,7 @@ impl Chopping<'_> {
         subject: &RecordedSubject,
         files: &[OsString],
     ) -> Result<(FailingRecording, ReducedVersions), Failure> {
-        let whole = reduced::place(subject, files, (self.location, self.context))?;
+        let whole = reduced::place(subject, files, self.location, self.context)?;
         let others = self.order.inputs.iter().filter(|name| !files.contains(&OsString::from(name))).cloned();
         let names: Vec<String> = whole.names.iter().cloned().chain(others).collect();
         let remark = match (&self.order.reduction, &self.order.expected) {
@@ -194,8 +195,8 @@ impl Chopping<'_> {
         reduction: &ReductionOrder,
     ) -> Result<Result<(FailingRecording, ReducedVersions), String>, Failure> {
         self.talk.say("Shrinking the input.");
-        let place = (self.location, self.context);
-        let reduced = reduced::reduce((subject, files), reduction, place, &self.interrupt, self.talk);
+        let reduced =
+            reduced::reduce(subject, files, reduction, self.location, self.context, &self.interrupt, self.talk);
         let why = match reduced {
             Ok(reduced) => {
                 let run = self.record(&reduced.subject, &reduced.passing)?;
@@ -240,7 +241,8 @@ impl Chopping<'_> {
                 self.interrupt.check("stopped before the failing run was recorded")?;
                 self.talk.say("Recording the run of the passing version.");
                 let once = RecordOrder { once: true, ..record.clone() };
-                let recorded = record::of_tree(&once, (*reference, failing.1), location, context, self.talk);
+                let recorded =
+                    record::of_tree(&once, TreeVersion { tree: *reference, ..*failing }, location, context, self.talk);
                 let (name, _) = recorded.map_err(|failure| Failure {
                     message: [b"at the passing version: ", failure.message.as_bytes()].concat().into(),
                     ..failure
@@ -255,7 +257,7 @@ impl Chopping<'_> {
         let mut lines = Vec::new();
         let mut take = |_, mut run: recorded::ProcessRun| lines.extend(places(run.execution()).ok());
         let mut others = Others { trees: passing, take: &mut take };
-        let (name, recording) = record::of_trees(record, *failing, &mut others, (location, context), self.talk)?;
+        let (name, recording) = record::of_trees(record, *failing, &mut others, location, context, self.talk)?;
         Ok(FailingRecording { name, recording, expected, reference, escapes, passing: lines })
     }
 
@@ -370,7 +372,7 @@ impl Chopping<'_> {
         if n_steps > MAX_COMPARED {
             return Ok(found);
         }
-        let compared = passing::compare((name, &mut failing.run), reference, self.location);
+        let compared = passing::compare(name, &mut failing.run, reference, self.location);
         let Ok(PassingComparison { run, named, passing: mut other, .. }) = compared else { return Ok(found) };
         let mut failing = Walked::new(failing.run, run, named);
         let statements = failing.statements().map_err(|error| failed(&error))?;

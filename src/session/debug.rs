@@ -220,11 +220,13 @@ impl DebugWalk {
         let failing = FailingStep { criteria: criteria.to_vec(), prior, held: Vec::new(), near };
         let graph = run.graph(output).map_err(|error| failed(&error))?;
         let grounds = FailureGrounds::new(graph, &table, failing);
-        Ok(Self::of((run, statements, table), Building::Built(Box::new(grounds)), passing, output.0))
+        Ok(Self::of(run, statements, table, Building::Built(Box::new(grounds)), passing, output.0))
     }
 
     fn of(
-        (run, statements, table): (Walked, Statements, Arc<StepTable>),
+        run: Walked,
+        statements: Statements,
+        table: Arc<StepTable>,
         building: Building,
         passing: Option<PassingRun>,
         failure: Step,

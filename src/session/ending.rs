@@ -127,9 +127,9 @@ impl Hunt<'_> {
     pub(super) fn describe_run(&self, report: &mut Report, before: &UserState, after: &UserState) {
         let session = &self.runner;
         let refused = report.probes.refused;
-        report.probes = finding::probes(&session.tally, refused);
+        report.probes = finding::probes(&session.effort.tally, refused);
         report.in_place = self.plan.remote.is_none().then(|| session.surroundings().place.is_some());
-        report.artifacts.iter_mut().for_each(|artifacts| finding::count_artifacts(artifacts, &session.tally));
+        report.artifacts.iter_mut().for_each(|artifacts| finding::count_artifacts(artifacts, &session.effort.tally));
         for shown in &mut report.evidence {
             let place = shown.tree.and_then(|tree| session.noticed.places.get(&tree));
             shown.place = place.map(|place| Untrusted::from(place.as_str()));
@@ -142,7 +142,7 @@ impl Hunt<'_> {
                     .to_owned(),
             );
         }
-        for (part, tree) in &session.disturbed {
+        for (part, tree) in &session.user.disturbed {
             note(format!("The user's {part} changed while tree {tree} was tested; a test is not confined."));
         }
         let others =
@@ -158,11 +158,11 @@ impl Hunt<'_> {
             ));
         }
         for part in before.changed(after) {
-            if session.disturbed.iter().all(|(known, _)| *known != part) {
+            if session.user.disturbed.iter().all(|(known, _)| *known != part) {
                 note(format!("The {part} of the repository changed during the hunt."));
             }
         }
-        if let Some(why) = session.checking.as_ref().and_then(|checking| checking.useless) {
+        if let Some(why) = session.checks.precheck.as_ref().and_then(|checking| checking.useless) {
             note(why.to_owned());
         }
         if session.noticed.is_tampered {
@@ -185,7 +185,7 @@ impl Hunt<'_> {
             note(format!("At least one probe reached the time limit of {seconds} s and counts as unresolved."));
         }
         session.noticed.doubts.iter().cloned().for_each(&mut note);
-        let n_rebuilt = session.tally.n_rebuilt + session.tally.earlier(counted::REBUILT);
+        let n_rebuilt = session.effort.tally.n_rebuilt + session.effort.tally.earlier(counted::REBUILT);
         if n_rebuilt > 0 {
             let runs = count(usize::try_from(n_rebuilt).unwrap_or(usize::MAX), "run");
             note(format!(
@@ -232,7 +232,7 @@ impl Hunt<'_> {
         }
         report.notes.extend(self.runner.beside.borders.iter().map(|said| Untrusted::from(said.as_str())));
         report.notes.extend(self.runner.beside.silent_suites.iter().map(|said| Untrusted::from(said.as_str())));
-        report.notes.extend(self.runner.complaining.unchecked.iter().map(|sentence| Untrusted::from(*sentence)));
+        report.notes.extend(self.runner.checks.complaining.unchecked.iter().map(|sentence| Untrusted::from(*sentence)));
         if let Some(named) = named(&finding.own_tests) {
             report.notes.push(Untrusted::from(format!(
                 "The culprit changed tests, and these changes still stand in {named}: a reversal of only a part of it would \

@@ -41,7 +41,7 @@ pub fn hunt(
         places::check(perf.measure)?;
         let saved = saved::open(&plan, &location, None, false)?;
         let scene = HuntScene { plan: &plan, location: &location, context, user: &user };
-        return perf::hunt(&scene, saved, (perf, interrupt.into()), talk);
+        return perf::hunt(&scene, saved, perf, interrupt.into(), talk);
     }
     let saved = saved::open(&plan, &location, None, false)?;
     hunt::run(Task { plan: &plan, location: &location, context, saved, interrupt, talk }, &user)

@@ -120,8 +120,8 @@ impl AllFiles {
         let seen = seen.and_then(|mut seen| seen.pop());
         // A revision without the test passes, too.
         let passes = seen.is_some_and(|seen| {
-            reproduced(&seen, &runner.criteria) == PlainResult::Passes
-                && classify(&seen, &runner.criteria) != Outcome::Unresolved(Reason::TestAbsent)
+            reproduced(&seen, &runner.judging.criteria) == PlainResult::Passes
+                && classify(&seen, &runner.judging.criteria) != Outcome::Unresolved(Reason::TestAbsent)
         });
         runner.stand(present);
         Ok(passes)
@@ -202,7 +202,7 @@ impl Hunt<'_> {
         self.environment.programs = programs.into_iter().map(Arc::new).collect();
         self.keep_all(&[], &[]);
         if !candidates.is_empty() {
-            let copied = self.runner.copied_of_journal();
+            let copied = self.runner.answers.copied();
             self.environment.removed = copied.iter().filter_map(|path| files::unhex(path)).collect();
             let all = candidates.into_iter().map(|candidate| self.unmounted(&Arc::new(candidate)));
             self.environment.listed = EnvironmentState::Open(all.collect());
@@ -212,7 +212,7 @@ impl Hunt<'_> {
 
     /// The paths that the hunt needed before it was stopped.
     fn needed_before(&self) -> Vec<Vec<u8>> {
-        let needed = self.runner.environment_of_journal().unwrap_or_default();
+        let needed = self.runner.answers.environment().unwrap_or_default();
         needed.iter().filter_map(|path| files::unhex(path)).collect()
     }
 
@@ -242,7 +242,7 @@ impl Hunt<'_> {
     pub(super) fn with_all_files(&mut self, adjustments: &mut Adjustments) -> Result<FirstRun, Failure> {
         let EnvironmentState::Open(all) = &self.environment.listed else { return Ok(FirstRun::NotNeeded) };
         let all = all.clone();
-        let known = self.runner.environment_of_journal().filter(|_| !self.environment.is_use_refuted).map(|known| {
+        let known = self.runner.answers.environment().filter(|_| !self.environment.is_use_refuted).map(|known| {
             let is_needed = |candidate: &&Arc<UserPath>| known.contains(&files::hex(&candidate.path));
             all.iter().filter(is_needed).cloned().collect::<Vec<_>>()
         });
@@ -263,7 +263,7 @@ impl Hunt<'_> {
         };
         let recorded = self.runner.take_uses();
         self.find_removed(&all, &recorded);
-        let is_failing = reproduced(&seen, &self.runner.criteria) == PlainResult::Fails;
+        let is_failing = reproduced(&seen, &self.runner.judging.criteria) == PlainResult::Fails;
         let read: BTreeSet<_> = recorded.into_iter().filter(|(_, seen)| seen.is_read()).map(|(path, _)| path).collect();
         let is_read_and_removed = |needed: &Arc<UserPath>| self.environment.removed.contains(&needed.path);
         self.environment.reads_no_source = is_failing && self.reads_no_source(&all, &read)?;
@@ -285,7 +285,7 @@ impl Hunt<'_> {
     /// If the test passes without the uncommitted changes of its setup, they are the cause of the failure and no part of the
     /// test: leaves them out from now on, and returns whether there are any.
     fn leave_setup(&mut self, all: &[Arc<UserPath>], without: &[Observation]) -> bool {
-        let passes = |seen: &Observation| reproduced(seen, &self.runner.criteria) == PlainResult::Passes;
+        let passes = |seen: &Observation| reproduced(seen, &self.runner.judging.criteria) == PlainResult::Passes;
         let is_setup =
             |path: &Arc<UserPath>| path.is_edited() && is_setup_path(&path.path) && !is_test_path(&path.path);
         let (left, kept): (Vec<_>, Vec<_>) = all.iter().cloned().partition(is_setup);
@@ -425,7 +425,7 @@ impl Hunt<'_> {
             self.environment.listed = EnvironmentState::Open(all);
             return Ok(Some(Reproduced::Otherwise));
         }
-        let kind = |seen: &Observation| reproduced(seen, &self.runner.criteria);
+        let kind = |seen: &Observation| reproduced(seen, &self.runner.judging.criteria);
         let (shown, other) = (kind(with), without.first().map(kind));
         if shown != PlainResult::Fails && other != Some(PlainResult::Fails) {
             return Ok(None);
@@ -436,7 +436,7 @@ impl Hunt<'_> {
         };
         if !self.is_alike(with, &again) {
             self.show(&adjustments.environment);
-            if [shown, reproduced(&again, &self.runner.criteria)].contains(&PlainResult::Passes) {
+            if [shown, reproduced(&again, &self.runner.judging.criteria)].contains(&PlainResult::Passes) {
                 return Ok(None);
             }
             let said = self.disagreement(&[with.clone(), again]);
@@ -614,7 +614,7 @@ impl Hunt<'_> {
     fn is_alike(&self, one: &Observation, other: &Observation) -> bool {
         let shown = |seen: &Observation| {
             let line = failure_line(&seen.output).map(|line| normalise(&line));
-            (reproduced(seen, &self.runner.criteria), seen.ending, line)
+            (reproduced(seen, &self.runner.judging.criteria), seen.ending, line)
         };
         shown(one) == shown(other) && !self.has_lost_file(one, other)
     }

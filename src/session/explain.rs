@@ -4,8 +4,8 @@
 //! its failing process stays parked before its first statement while it is asked: everything that is tried runs in forks of it.
 
 use crate::explain::model::{
-    Desk, Explained, Explainer, Explanation, FIRST_TRACE, LONGER, Limit, PARKED_LIMIT, PATIENCE, PATIENCE_ENDLESS,
-    Pair, Sides, reference_ending,
+    ChainLimits, Desk, Explained, Explainer, Explanation, FIRST_TRACE, LONGER, Limit, PARKED_LIMIT, PATIENCE,
+    PATIENCE_ENDLESS, Pair, RecordLimits, Sides, reference_ending,
 };
 use crate::explain::sides::{BuiltSide, TargetProcess};
 use crate::hold::FileHolder;
@@ -13,8 +13,9 @@ use crate::record::instruments::RecordingTools;
 use crate::recorded::order::{ExplainOrder, SWITCH_BUDGET};
 use crate::sandboxes::{objects, sandboxes};
 use crate::surroundings::surroundings;
+use crate::version::TreeVersion;
 use crate::{Context, Failure, Talk, kept, saved};
-use idd_base::{CommitId, Ending, TreeId};
+use idd_base::Ending;
 use idd_report::Status;
 use idd_trace::container::is_stopped;
 use idd_trace::{Run, Step};
@@ -75,15 +76,15 @@ pub fn run(
     let mut explanation = match done? {
         FoundExplanation::Tested(explanation) => explanation,
         FoundExplanation::Observed(chain, pair, is_interrupted) => {
-            let sources = change::TreeSources::new(location, pair.failing.0)?;
+            let sources = change::TreeSources::new(location, pair.failing.tree)?;
             let explanation = || idd_report::explanation::Explanation::Chain((*chain).clone());
             if !is_interrupted {
-                keep(pair.hunt, pair.failing, explanation, (location, talk));
+                keep(pair.hunt, pair.failing, explanation, location, talk);
             }
             return Ok(Explained { chain: *chain, sources, is_interrupted });
         }
     };
-    let mut sources = change::TreeSources::new(location, explanation.pair.failing.0)?;
+    let mut sources = change::TreeSources::new(location, explanation.pair.failing.tree)?;
     for link in explanation.links.iter_mut().filter(|link| link.step == Step::START) {
         if let Some(place) = &mut link.place {
             place.line = sources.touched(&place.file, place.line, &explanation.changed);
@@ -97,7 +98,8 @@ pub fn run(
             explanation.pair.hunt,
             explanation.pair.failing,
             || idd_report::explanation::Explanation::Chain(chain.clone()),
-            (location, talk),
+            location,
+            talk,
         );
     }
     Ok(Explained { chain, sources, is_interrupted })
@@ -113,13 +115,13 @@ pub(crate) fn with_explainer<T>(
 ) -> Result<T, Failure> {
     let user = private::open(&location.git_directory)?;
     let (mut pair, order) = pair::find(order, location, &user, talk)?;
-    drop(saved::make_private(location, &user, pair.failing.1)?);
+    drop(saved::make_private(location, &user, pair.failing.commit)?);
     // They are missed before anything is built.
-    RecordingTools::find(location, context, pair.failing.0)?;
+    RecordingTools::find(location, context, pair.failing.tree)?;
     let private = private::private_directory(&location.idd_directory());
     if let (None, Some(command)) = (&pair.hunt, &order.command) {
-        let holder = FileHolder::new(command, &order.holding, pair.failing.1, location, (&user, context))?;
-        holder.held(&mut [&mut pair.failing.0, &mut pair.reference], talk)?;
+        let holder = FileHolder::new(command, &order.holding, pair.failing.commit, location, &user, context)?;
+        holder.held(&mut [&mut pair.failing.tree, &mut pair.reference], talk)?;
     }
     let changed = change::lines(location, &pair)?;
 
@@ -132,7 +134,7 @@ pub(crate) fn with_explainer<T>(
     let (order, root) = (&order, root.as_path());
     let explainer = Explainer { pair, changed, order, location, context, root, surroundings, objects, interrupt };
     let done = (|| {
-        let mut sandbox = Sandbox::create(root, "w", &private, explainer.pair.failing.1)?;
+        let mut sandbox = Sandbox::create(root, "w", &private, explainer.pair.failing.commit)?;
         explain(&explainer, &mut Desk { sandbox: &mut sandbox, talk })
     })();
     sandbox::remove(root, &private);
@@ -150,12 +152,18 @@ fn environment(location: &Location, hunt: &str) -> Result<Vec<Vec<u8>>, Failure>
 /// - `failing`: the failing version, as in a proved claim of the finding.
 pub fn keep(
     hunt: Option<String>,
-    (tree, commit): (TreeId, CommitId),
+    version: TreeVersion,
     explanation: impl FnOnce() -> idd_report::explanation::Explanation,
-    (location, talk): (&Location, &mut dyn Talk),
+    location: &Location,
+    talk: &mut dyn Talk,
 ) {
     let Some(hunt) = hunt else { return };
-    let explained = idd_report::explanation::Explained { hunt, commit, tree, explanation: explanation() };
+    let explained = idd_report::explanation::Explained {
+        hunt,
+        commit: version.commit,
+        tree: version.tree,
+        explanation: explanation(),
+    };
     if let Err(failure) = saved::keep_explanation(location, &explained) {
         let why = String::from_utf8_lossy(failure.message.as_bytes()).into_owned();
         talk.say(&format!("The explanation could not be kept for reports: {why}."));
@@ -166,7 +174,8 @@ impl Explainer<'_> {
     /// Builds the reference, and runs the test on it.
     fn passing(&self, desk: &mut Desk<'_>) -> Result<BuiltSide, Failure> {
         desk.talk.say("Building and running the reference.");
-        let good = self.side("ref", self.pair.reference, (self.order.max_trace, self.limit()), desk.sandbox)?;
+        let limits = RecordLimits { max_bytes: self.order.max_trace, time: self.limit() };
+        let good = self.side("ref", self.pair.reference, limits, desk.sandbox)?;
         if good.ending == Ending::Exit(0) {
             return Ok(good);
         }
@@ -202,8 +211,8 @@ impl Explainer<'_> {
         desk.talk.say("Building and running the failing version.");
         // What takes so much longer than the reference will not end, and may fill the disk till then.
         let longest = good.duration * LONGER.0 + LONGER.1;
-        let limits = (FIRST_TRACE.min(self.order.max_trace), self.limit().min(longest));
-        let (bad, products) = self.failing(self.pair.failing.0, limits, desk.sandbox)?;
+        let limits = RecordLimits { max_bytes: FIRST_TRACE.min(self.order.max_trace), time: self.limit().min(longest) };
+        let (bad, products) = self.failing(self.pair.failing.tree, limits, desk.sandbox)?;
         if bad.ending == Ending::Exit(0) {
             return Err(self.not_failing(desk));
         }
@@ -223,7 +232,7 @@ impl Explainer<'_> {
         let commands = |variables| products.commands(self, variables).map_err(Failure::from);
         self.while_parked(
             desk.sandbox,
-            &products.job(self.pair.failing.0, PARKED_LIMIT),
+            &products.job(self.pair.failing.tree, PARKED_LIMIT),
             &TargetProcess::new(&bad, number),
             commands,
             |mut server, process| {
@@ -246,7 +255,7 @@ impl Explainer<'_> {
                     server,
                     switched: None,
                     n_processes: bad.taken.len(),
-                    limits: (self.order.max_tests, self.order.budget),
+                    limits: ChainLimits { max_tests: self.order.max_tests, time: self.order.budget },
                 };
                 let explained = self.chain(sides, seconds, desk.talk)?;
                 Ok(explained.with(remark).with(way))

@@ -38,7 +38,8 @@ pub fn held(
     holding: &Holding,
     bad: CommitId,
     location: &Location,
-    (user, context): (&Repository, &Context),
+    user: &Repository,
+    context: &Context,
 ) -> Result<BTreeMap<Vec<u8>, OnDisk>, Failure> {
     let mut held = BTreeMap::new();
     let Some(top) = &location.top else { return Ok(held) };
@@ -110,7 +111,8 @@ pub fn missing(
     held: &BTreeMap<Vec<u8>, OnDisk>,
     bad: CommitId,
     location: &Location,
-    (user, context): (&Repository, &Context),
+    user: &Repository,
+    context: &Context,
 ) -> Vec<Vec<u8>> {
     let Some(top) = &location.top else { return Vec::new() };
     let is_missing = |path: &[u8]| {
@@ -192,12 +194,13 @@ impl FileHolder {
         holding: &Holding,
         bad: CommitId,
         location: &Location,
-        from: (&Repository, &Context),
+        user: &Repository,
+        context: &Context,
     ) -> Result<Self, Failure> {
-        let mut held = held(command, holding, bad, location, from)?;
+        let mut held = held(command, holding, bad, location, user, context)?;
         if !holding.no_hold {
-            let is_known = |path: &[u8]| held.contains_key(path) || graph::has_path(from.0, bad, path);
-            let candidates = untracked(location, &from.1.environment, &is_known).candidates;
+            let is_known = |path: &[u8]| held.contains_key(path) || graph::has_path(user, bad, path);
+            let candidates = untracked(location, &context.environment, &is_known).candidates;
             held.extend(candidates.iter().flat_map(UserPath::held).map(|(path, file)| (path.clone(), file.clone())));
         }
         let paths = held.keys().cloned().collect();

@@ -253,7 +253,7 @@ impl<'h> Hunt<'h> {
                 earlier: saved.replay.as_ref().and_then(|replay| replay.toolset.clone()),
             }));
         }
-        let executor = remote::executor(plan, (&root, kept_executor), location, (&interrupt, talk))?;
+        let executor = remote::executor(plan, &root, kept_executor, location, &interrupt, talk)?;
         let executor = match &context.embedding.around {
             Some(around) => around.around(executor),
             None => executor,
@@ -279,7 +279,7 @@ impl<'h> Hunt<'h> {
         let criteria = criteria(plan, None)?;
         let limits = TimeLimits::both(plan.order.test.timeout.unwrap_or(FIRST_LIMIT));
         let mut runner = Runner::new(start, criteria, limits);
-        runner.complaining.program.clone_from(&context.embedding.program);
+        runner.checks.complaining.program.clone_from(&context.embedding.program);
         if plan.remote.is_none() {
             let hidden = place.as_ref().map(|place| place.top.clone());
             let tops = locate::tops(location).into_iter().filter(|top| Some(top) != hidden.as_ref());
@@ -334,14 +334,14 @@ impl<'h> Hunt<'h> {
     fn run(&mut self) -> Result<Report, Failure> {
         self.refuse_path_outside()?;
         // If a clean run contradicted an incremental one before the hunt was resumed, this still holds.
-        let (is_clean, is_alone) = (self.runner.is_voided(), self.runner.is_alone());
+        let (is_clean, is_alone) = (self.runner.answers.is_voided(), self.runner.answers.is_alone());
         let mut adjustments = Adjustments { is_clean, is_alone, ..Adjustments::default() };
         let mut before_hold = None;
         for _ in 0..MAX_ADJUSTMENTS {
-            self.runner.is_clean = self.plan.order.effort.clean || adjustments.is_clean;
-            self.runner.noise = None;
+            self.runner.judging.is_clean = self.plan.order.effort.clean || adjustments.is_clean;
+            self.runner.judging.noise = None;
             if adjustments.is_clean || adjustments.is_alone {
-                self.runner.n_jobs = 1;
+                self.runner.effort.n_jobs = 1;
             }
             let (reproduced, store) = self.reproduce_and_open(&mut adjustments)?;
             if let Some(name) = self.runner.leave_place() {
@@ -475,9 +475,9 @@ impl<'h> Hunt<'h> {
     /// The order for the engine.
     fn order(&self, adjustments: &Adjustments, store: &TreeStore) -> Result<HuntWishes, Failure> {
         let mut order = self.plan.engine_order(adjustments, &self.history);
-        order.is_audited = self.runner.audit.is_some();
+        order.is_audited = self.runner.checks.audit.is_some();
         order.may_widen &= self.signature.as_ref().is_some_and(|signature| signature.line.is_some());
-        order.has_precheck &= self.runner.checking.as_ref().is_some_and(|checking| checking.useless.is_none());
+        order.has_precheck &= self.runner.checks.precheck.as_ref().is_some_and(|checking| checking.useless.is_none());
         // Without the name of the hunted test, others that fail beside it would not be seen.
         if self.signature.as_ref().is_some_and(|signature| signature.test.is_some())
             && self.plan.commands.directory.as_os_str().is_empty()
@@ -497,7 +497,7 @@ impl<'h> Hunt<'h> {
     fn passes_alone(&mut self, finding: &Finding, store: &TreeStore) -> Result<bool, Failure> {
         let Some(revision) = finding.last_good.or(finding.oldest_failing) else { return Ok(false) };
         let tree = store.view(self.history.tree(revision))?;
-        let passes = self.runner.passes_alone((tree, revision), finding.fetched.contains(&revision))?;
+        let passes = self.runner.passes_alone(tree, revision, finding.fetched.contains(&revision))?;
         if passes {
             self.doubted(&Again::Alone, None)?;
         }
@@ -518,7 +518,7 @@ impl<'h> Hunt<'h> {
             Some(Some(false)) | None => again,
         };
         if doubt.is_some() {
-            self.runner.n_jobs = 1;
+            self.runner.effort.n_jobs = 1;
         }
         let mut said = reason_of(again).to_owned();
         if let Some(difference) = difference.filter(|_| *again == Again::Clean) {
@@ -526,7 +526,7 @@ impl<'h> Hunt<'h> {
         }
         self.runner.talk.say(&Terminal.line(&Untrusted::from(said.as_str())));
         match again {
-            Again::Clean => self.runner.void_incremental()?,
+            Again::Clean => self.runner.answers.void_incremental()?,
             Again::Alone => self.runner.void_all()?,
             _ => {}
         }
@@ -565,7 +565,9 @@ impl<'h> Hunt<'h> {
     /// Runs the user's precheck at the bad revision, which can be built. If it rejects this revision, or reaches the
     /// time limit, it is not used.
     fn try_precheck(&mut self, store: &TreeStore) -> Result<(), Failure> {
-        let Some(precheck) = self.runner.checking.as_ref().and_then(Checking::command).cloned() else { return Ok(()) };
+        let Some(precheck) = self.runner.checks.precheck.as_ref().and_then(Checking::command).cloned() else {
+            return Ok(());
+        };
         let tree = store.view(self.history.tree(self.plan.bad))?;
         let probe = Probe::of(tree, self.plan.bad, Phase::Reproduce);
         let is_let_pass = self.runner.is_let_pass(precheck, probe)?;
@@ -581,7 +583,7 @@ impl<'h> Hunt<'h> {
         reading.thread().unpark();
         let history = reading.join().expect("reading the history does not panic");
         self.history = Rc::new(history?);
-        self.runner.n_revisions = self.history.len();
+        self.runner.effort.n_revisions = self.history.len();
         let positions = Positions::of(Rc::clone(&self.history), self.plan.bad, self.location);
         self.runner.talk.use_history(Rc::new(positions));
         Ok(())

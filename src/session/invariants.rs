@@ -128,13 +128,8 @@ pub fn run(
         remarks.extend(other_input(test, changed, recorded.run.native()?, &sources)?);
     }
     let depth = order.depth.unwrap_or(if beside.is_some() { u32::MAX } else { DEPTH });
-    let asked = failing::find(
-        order,
-        recorded.run.native()?,
-        (ended, &ending),
-        (expected.as_deref(), beside.as_ref()),
-        &sources,
-    )?;
+    let asked =
+        failing::find(order, recorded.run.native()?, ended, &ending, expected.as_deref(), beside.as_ref(), &sources)?;
     let asked = failing::endless(order, &which, ended, location)?.unwrap_or(asked);
     let dynamic = wording::dynamic(recorded.run.native()?, &asked).map_err(|error| failed(&error))?;
     let tape = EventTape::new(recorded.run.native()?).map_err(|error| failed(&error))?;
@@ -150,11 +145,11 @@ pub fn run(
         native.passing = Some(PassingTerms::new(Symbolic::new(tape), beside.alignment.clone()));
     }
     let mut terms = Terms::default();
-    let failing = failing::criterion(order, depth, &asked, (&mut native, &mut terms))?;
+    let failing = failing::criterion(order, depth, &asked, &mut native, &mut terms)?;
     let found = abstraction(&mut terms, &mut native, &failing, order.limits);
     let found = found.map_err(|error| failed(&error))?;
     let result = wording::Result { failing: &failing, found: &found, changed: changed.as_ref() };
-    let told = wording::tell(order, result, (&mut native, &mut terms), &mut sources).map_err(|error| failed(&error))?;
+    let told = wording::tell(order, result, &mut native, &mut terms, &mut sources).map_err(|error| failed(&error))?;
     remarks.extend(told.remarks.iter().cloned());
     if expected.is_some() && asked.what == failing::FailingThing::Crash {
         remarks.push("The crash is the failure; the right output is not used.".into());
@@ -167,7 +162,7 @@ pub fn run(
     }
     let words = asked.words.clone();
     let verified = match &order.solver {
-        Some(command) => Some(solver::verify(command, (&mut terms, &found), &native, context, talk)?),
+        Some(command) => Some(solver::verify(command, &mut terms, &found, &native, context, talk)?),
         None => None,
     };
     drop(native);
@@ -184,7 +179,7 @@ pub fn run(
         ..told
     };
     if let Some((hunt, version)) = kept {
-        explain::keep(hunt, version, || Explanation::Invariants(invariants.clone()), (location, talk));
+        explain::keep(hunt, version, || Explanation::Invariants(invariants.clone()), location, talk);
     }
     Ok(invariants)
 }

@@ -84,6 +84,7 @@ pub mod trial;
 mod upstream;
 mod varying_line;
 pub mod verdict_records;
+pub mod version;
 
 pub use context::{Context, Embedding};
 pub use entry::{hunt, require_support};

@@ -34,7 +34,8 @@ impl TargetLines {
         &mut self,
         explained: &Explained,
         commit: CommitId,
-        (file, line): (&Untrusted, u64),
+        file: &Untrusted,
+        line: u64,
     ) -> Option<(Untrusted, u64)> {
         let key = (explained.tree, file.clone(), commit);
         if !self.known.contains_key(&key) {

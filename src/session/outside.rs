@@ -75,7 +75,7 @@ impl Hunt<'_> {
 
     fn passes_without_home(&mut self, probe: Probe) -> Result<bool, Failure> {
         let seen = self.runner.observe_without_home(probe)?;
-        Ok(seen.is_some_and(|seen| reproduced(&seen, &self.runner.criteria) == PlainResult::Passes))
+        Ok(seen.is_some_and(|seen| reproduced(&seen, &self.runner.judging.criteria) == PlainResult::Passes))
     }
 }
 

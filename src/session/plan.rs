@@ -183,14 +183,14 @@ impl Plan {
         let target = if is_target { bad } else { resolve("HEAD").unwrap_or(bad) };
         let program = hold::program(&order.command, location);
         let holding = Holding { hold: order.test.hold.clone(), no_hold: order.test.no_hold };
-        let mut held = hold::held(&order.command, &holding, bad, location, (user, context))?;
+        let mut held = hold::held(&order.command, &holding, bad, location, user, context)?;
         // Since when a value is so, or a command is slow, can be a matter of the script itself.
         if order.perf.is_some() || order.history.find == Sought::Change {
             hold::release_measured(&mut held, &holding, bad, location, user);
         }
         let missing = match order.test.remote.as_deref() {
             Some(address) if address != service::HERE => {
-                hold::missing(&order.command, &held, bad, location, (user, context))
+                hold::missing(&order.command, &held, bad, location, user, context)
             }
             // The environment is found.
             _ => Vec::new(),
@@ -236,7 +236,7 @@ impl Plan {
         }
         // The reduction of the linear walk uses no precheck.
         let precheck =
-            CandidatePrecheck::new(&order, location, &commands, (user, context), &commits).filter(|precheck| {
+            CandidatePrecheck::new(&order, location, &commands, user, context, &commits).filter(|precheck| {
                 matches!(precheck, CandidatePrecheck::Command(_)) || !divisions.is_plain && remote.is_none()
             });
         Ok(Self {

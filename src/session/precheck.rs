@@ -45,7 +45,8 @@ impl CandidatePrecheck {
         order: &HuntOrder,
         location: &Location,
         commands: &Commands,
-        (user, context): (&Repository, &Context),
+        user: &Repository,
+        context: &Context,
         commits: &[CommitId],
     ) -> Option<Self> {
         if order.test.no_precheck {
@@ -70,9 +71,8 @@ impl CandidatePrecheck {
             is_untracked.then(|| CompileDatabase::read(&real, &grounds)).flatten().map(Arc::new).map(Self::Database)
         });
         let line = shell_line(commands.build.as_ref().unwrap_or(&commands.test));
-        let of_java = || {
-            OfJava::new((commands, &line), location, (user, context), *commits.last()?).map(Arc::new).map(Self::Java)
-        };
+        let of_java =
+            || OfJava::new(commands, &line, location, user, context, *commits.last()?).map(Arc::new).map(Self::Java);
         database.or_else(of_java)
     }
 }

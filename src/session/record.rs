@@ -11,8 +11,9 @@ use crate::recorded::ProcessRun;
 use crate::recorded::order::{KeepOrder, RecordOrder};
 use crate::sandboxes::sandboxes;
 use crate::surroundings::surroundings;
+use crate::version::TreeVersion;
 use crate::{Context, Failure, Interrupt, Talk, recorded, saved};
-use idd_base::{CommitId, Ending, Observation, Stage, TreeId};
+use idd_base::{Ending, Observation, Stage, TreeId};
 use idd_report::Status;
 use idd_trace::container::is_stopped;
 use idd_trace::instrument::java::sites::RecordedContent;
@@ -68,7 +69,8 @@ pub(crate) fn observe(
     sandbox: &mut Sandbox,
     job: &ProbeJob,
     commands: &Commands,
-    (listener, interrupt): (Option<&TraceListener>, &mut Interrupt),
+    listener: Option<&TraceListener>,
+    interrupt: &mut Interrupt,
 ) -> Result<Option<Observation>, Failure> {
     let seen = match listener {
         Some(listener) => sandbox.observe(job, commands, &mut listener.watched(interrupt)),
@@ -91,9 +93,9 @@ pub fn run(
     let commit = graph::resolve(&user, &order.at)?;
     let mut tree = graph::tree_of(&user, commit)?;
     drop(saved::make_private(location, &user, commit)?);
-    let holder = FileHolder::new(&order.command, &order.holding, commit, location, (&user, context))?;
+    let holder = FileHolder::new(&order.command, &order.holding, commit, location, &user, context)?;
     holder.held(&mut [&mut tree], talk)?;
-    of_tree(order, (tree, commit), location, context, talk)
+    of_tree(order, TreeVersion { tree, commit }, location, context, talk)
 }
 
 /// Versions of the recorded tree whose runs are recorded, examined, and not stored.
@@ -107,16 +109,14 @@ pub struct Others<'o> {
 }
 
 /// Records the test in a tree of the private repository; the revision of the order is not used.
-///
-/// - `commit`: the revision of which the tree is a version.
 pub fn of_tree(
     order: &RecordOrder,
-    version: (TreeId, CommitId),
+    version: TreeVersion,
     location: &Location,
     context: &Context,
     talk: &mut dyn Talk,
 ) -> Result<(String, Recording), Failure> {
-    of_trees(order, version, &mut Others { trees: &[], take: &mut |_, _| {} }, (location, context), talk)
+    of_trees(order, version, &mut Others { trees: &[], take: &mut |_, _| {} }, location, context, talk)
 }
 
 /// The same, and then records the test in other trees.
@@ -124,11 +124,13 @@ pub fn of_tree(
 /// Cost: a run for each other tree.
 pub fn of_trees(
     order: &RecordOrder,
-    (tree, commit): (TreeId, CommitId),
+    version: TreeVersion,
     others: &mut Others<'_>,
-    (location, context): (&Location, &Context),
+    location: &Location,
+    context: &Context,
     talk: &mut dyn Talk,
 ) -> Result<(String, Recording), Failure> {
+    let TreeVersion { tree, commit } = version;
     let tools = RecordingTools::find(location, context, tree)?;
     let private = private::private_directory(&location.idd_directory());
     let _lock = saved::lock(location)?;
@@ -148,7 +150,7 @@ pub fn of_trees(
         let limit = order.timeout.unwrap_or(FIRST_LIMIT);
         let job = ProbeJob::fresh(tree, limit);
         let mut observe = |job: &ProbeJob, commands: &Commands, listener: Option<&TraceListener>| {
-            let seen = observe(&mut sandbox, job, commands, (listener, &mut interrupt))?;
+            let seen = observe(&mut sandbox, job, commands, listener, &mut interrupt)?;
             seen.ok_or_else(|| Failure::new(Status::Interrupted, "the recording was interrupted"))
         };
         let reference = if order.once {
@@ -173,7 +175,7 @@ pub fn of_trees(
             }
             None => missed::complain_without_clang(plain_build(&seen)?, &taken, &losses)?,
         }
-        let mut recording = recording::recording(order, (tree, commit), &seen, (&logged, taken))?;
+        let mut recording = recording::recording(order, tree, commit, &seen, &logged, taken)?;
         recording.losses = losses;
         if let Some(reference) = &reference {
             recording.reference = Some(reference.ending.to_string());
@@ -198,7 +200,7 @@ pub fn of_trees(
             let at = root.join("other");
             let job = ProbeJob { tree: *tree, is_clean: false, ..job.clone() };
             let RecordedRun { seen, taken, .. } = instruments.run(&job, &at, false, &mut observe)?;
-            let other = recording::recording(order, (*tree, commit), &seen, (&logged, taken));
+            let other = recording::recording(order, *tree, commit, &seen, &logged, taken);
             let units = instruments.take_maps(&at)?;
             let other = other.ok().map(|other| Recording { units, ..other });
             if let Some(run) = other.and_then(|other| recorded::run(&at, &other, other.chosen?).ok()) {

@@ -22,9 +22,11 @@ use std::sync::atomic::Ordering;
 /// - `kept_executor`: the workers of this machine, if they are kept from hunt to hunt.
 pub fn executor(
     plan: &Plan,
-    (root, kept_executor): (&Path, Option<&KeptExecutor>),
+    root: &Path,
+    kept_executor: Option<&KeptExecutor>,
     location: &Location,
-    (interrupt, talk): (&Arc<AtomicBool>, &mut dyn Talk),
+    interrupt: &Arc<AtomicBool>,
+    talk: &mut dyn Talk,
 ) -> Result<Box<dyn Executor>, Failure> {
     let private = private::private_directory(&location.idd_directory());
     if plan.order.test.remote.is_none() && plan.order.effort.local_jobs > Some(0) {
@@ -39,7 +41,7 @@ pub fn executor(
             let near = near.filter(|n_near| *n_near > 0);
             let near =
                 near.map(|n_near| (LocalExecutor::new(root.to_owned(), private.clone(), plan.bad), n_near as usize));
-            remote((service, near), private, location, (interrupt, talk))
+            remote(service, near, private, location, interrupt, talk)
         }
     }
 }
@@ -50,10 +52,12 @@ type Near = Option<(LocalExecutor, usize)>;
 /// - `near`: used only if this machine has the programs of the service's workers.
 #[cfg(feature = "remote")]
 fn remote(
-    (service, near): (&Service, Near),
+    service: &Service,
+    near: Near,
     private: PathBuf,
     location: &Location,
-    (interrupt, talk): (&Arc<AtomicBool>, &mut dyn Talk),
+    interrupt: &Arc<AtomicBool>,
+    talk: &mut dyn Talk,
 ) -> Result<Box<dyn Executor>, Failure> {
     use crate::Interrupt;
     use idd_base::count;
@@ -113,10 +117,12 @@ pub fn failure(service: &Service, trouble: &idd_world::remote::trouble::Trouble)
 
 #[cfg(not(feature = "remote"))]
 fn remote(
-    _: (&Service, Near),
+    _: &Service,
+    _: Near,
     _: PathBuf,
     _: &Location,
-    _: (&Arc<AtomicBool>, &mut dyn Talk),
+    _: &Arc<AtomicBool>,
+    _: &mut dyn Talk,
 ) -> Result<Box<dyn Executor>, Failure> {
     Err(absent())
 }

@@ -96,9 +96,9 @@ impl Hunt<'_> {
         };
         let tree = store.view(tree)?;
         let probe = Probe::of(tree, self.plan.bad, Phase::Reproduce);
-        self.runner.criteria = criteria(self.plan, None)?;
+        self.runner.judging.criteria = criteria(self.plan, None)?;
         if self.plan.order.test.timeout.is_none() {
-            self.runner.times.limits = TimeLimits::both(FIRST_LIMIT);
+            self.runner.judging.times.limits = TimeLimits::both(FIRST_LIMIT);
         }
         let is_first = self.signature.is_none() && !self.is_environment_listed();
         self.look_beside()?;
@@ -130,7 +130,7 @@ impl Hunt<'_> {
         }
         self.environment.first_run = Some((key, seen[0].clone()));
         self.seen.clone_from(&seen);
-        let shown: Vec<PlainResult> = seen.iter().map(|seen| reproduced(seen, &self.runner.criteria)).collect();
+        let shown: Vec<PlainResult> = seen.iter().map(|seen| reproduced(seen, &self.runner.judging.criteria)).collect();
         let failing: Vec<&Observation> =
             seen.iter().zip(&shown).filter(|(_, shown)| **shown == PlainResult::Fails).map(|(seen, _)| seen).collect();
         if shown.iter().all(|shown| *shown == PlainResult::Passes) {
@@ -161,14 +161,14 @@ impl Hunt<'_> {
         let Some(found) = found else {
             return Ok(Reproduced::No(Conclusion::NotReproducible, Some(self.disagreement(&seen))));
         };
-        self.runner.criteria = Criteria {
+        self.runner.judging.criteria = Criteria {
             mode,
             is_build_hunted: is_build_failure(failing[0]),
             ..criteria(self.plan, Some(found.clone()))?
         };
         if self.plan.order.test.timeout.is_none() {
             let longest = seen.iter().map(|seen| seen.duration).max().unwrap_or_default();
-            self.runner.times.limits = measured_limits(longest);
+            self.runner.judging.times.limits = measured_limits(longest);
         }
         let is_known =
             |known: &Signature| (known.ending, &known.test, &known.line) == (found.ending, &found.test, &found.line);
@@ -278,7 +278,8 @@ impl Hunt<'_> {
         let Some(mut seen) = self.first_runs(probe, first)? else { return Ok(None) };
         let first = N_FIRST_RUNS.max(2 * self.plan.order.test.repeat);
         for nth in first..first + MAX_REPRODUCTION_RUNS {
-            let count = |shown| seen.iter().filter(|seen| reproduced(seen, &self.runner.criteria) == shown).count();
+            let count =
+                |shown| seen.iter().filter(|seen| reproduced(seen, &self.runner.judging.criteria) == shown).count();
             let (n_failing, n_passing) = (count(PlainResult::Fails), count(PlainResult::Passes));
             // Two passes are not enough to report that the bad revision passes.
             let is_enough = if is_noisy { n_failing >= 2 } else { n_failing > 0 || n_passing >= N_PASSES };
@@ -303,7 +304,7 @@ impl Hunt<'_> {
         {
             self.runner.talk.say(&said);
         }
-        if self.runner.n_jobs > 1 && self.plan.order.effort.jobs.is_none() {
+        if self.runner.effort.n_jobs > 1 && self.plan.order.effort.jobs.is_none() {
             let n_busy = self.n_busy;
             if n_busy > MAX_BUSY_OF_ONE {
                 self.runner.talk.say(&format!(
@@ -312,11 +313,11 @@ impl Hunt<'_> {
             }
             // With `--repeat`, runs that disturb each other cannot be distinguished from a flaky test.
             if n_busy > MAX_BUSY_OF_ONE || repeat > 1 {
-                self.runner.n_jobs = 1;
+                self.runner.effort.n_jobs = 1;
             }
         }
         let rounds: Vec<u32> = (1..2 * repeat.max(1)).collect();
-        if self.runner.n_jobs > 1 && repeat == 1 {
+        if self.runner.effort.n_jobs > 1 && repeat == 1 {
             let Some(more) = self.runner.reproduce(probe, &[1, 2])? else { return Ok(None) };
             if let Some(failure) = self.differs_far(probe, &seen[0], &more)? {
                 return Err(failure);
@@ -329,7 +330,7 @@ impl Hunt<'_> {
                 self.runner.talk.say(&format!(
                     "The test behaves differently when it runs twice at once{why}; going on with one run at a time."
                 ));
-                self.runner.n_jobs = 1;
+                self.runner.effort.n_jobs = 1;
                 let Some(alone) = self.runner.reproduce(probe, &[3])? else { return Ok(None) };
                 seen.extend(alone);
             } else {
@@ -338,8 +339,11 @@ impl Hunt<'_> {
             return Ok(Some(seen));
         }
         for nth in rounds {
-            let enough =
-                seen.iter().filter(|seen| reproduced(seen, &self.runner.criteria) == PlainResult::Fails).count() >= 2;
+            let enough = seen
+                .iter()
+                .filter(|seen| reproduced(seen, &self.runner.judging.criteria) == PlainResult::Fails)
+                .count()
+                >= 2;
             if enough && repeat > 1 {
                 break;
             }
@@ -409,7 +413,7 @@ impl Hunt<'_> {
         let find = self.plan.order.history.find;
         let revision = if self.subject.is_some() { "the revision" } else { find.newer_revision() };
         let message = format!("the test gives no verdict at {revision} ({reason})");
-        let absent = absent(seen, &self.runner.criteria).filter(|_| reason == Reason::TestAbsent);
+        let absent = absent(seen, &self.runner.judging.criteria).filter(|_| reason == Reason::TestAbsent);
         let trouble = printed_trouble(seen).filter(|_| reason == Reason::Build);
         let message = match trouble.or_else(|| absent.map(str::to_owned)) {
             Some(line) => format!("{message}: {}", line.trim()),

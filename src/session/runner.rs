@@ -3,10 +3,12 @@
 //! The order of writing is intent, run, observation (durable), consumed. So no completed probe is run again whenever
 //! the program is killed, and a resumed hunt takes the same path. [`jobs`] manages the running probes.
 
+mod answers;
 mod budget;
 mod complaining;
 pub mod complaints;
 mod doubt;
+mod error;
 mod fetched;
 mod job;
 mod jobs;
@@ -17,6 +19,7 @@ mod removed;
 mod stand;
 pub mod time_limit;
 mod tools;
+mod user_watch;
 mod vetting;
 
 use crate::audit::Audit;
@@ -24,53 +27,37 @@ use crate::deadline::Deadline;
 use crate::order::{SignatureMode, Until};
 use crate::plan::Plan;
 use crate::precheck::Checking;
+use crate::runner::answers::AnswerStore;
 use crate::runner::complaining::Complaining;
+pub use crate::runner::error::RunnerError;
 pub use crate::runner::job::FAR_RUNS;
 use crate::runner::job::{ProbeState, QueuedJob, RunningJob};
+use crate::runner::known::first_run;
 use crate::runner::time_limit::{RunTimes, is_of_reduction};
+use crate::runner::user_watch::UserWatch;
 use crate::side_results::SideResults;
 use crate::spent::Spent;
 use crate::tally::{HuntLimits, Tally, counted};
-use crate::{Failure, Talk, chronicle};
-use idd_base::{CommitId, Observation, Outcome, RemainingWork, Rest, Stage, TimeLimits, TreeId};
+use crate::{Talk, chronicle};
+use idd_base::{Observation, Outcome, RemainingWork, Rest, Stage, TimeLimits, TreeId};
 use idd_hunt::drive::{ProbeRunner, RunnerReply};
 use idd_hunt::finding::Conclusion;
 use idd_hunt::{Again, Event, Noise, Phase, Probe};
-use idd_world::cache::{CacheError, Key, Observations, ProductParts};
-use idd_world::journal::{AnswerRecord, JournalError, JournalSegment, Record, Replay};
+use idd_world::cache::{Key, Observations, ProductParts};
+use idd_world::journal::{AnswerRecord, JournalSegment, Record, Replay};
 use idd_world::process::CommandWords;
-use idd_world::repo::state::{Glance, UserState};
 use idd_world::repo::{Location, private};
 use idd_world::run::classify::Criteria;
 use idd_world::run::executor::Executor;
 use idd_world::run::java_check::JavaCheck;
-use idd_world::run::sandbox::{self, Commands, Probed, SandboxError};
-use sha2::{Digest as _, Sha256};
-use std::cell::RefCell;
-use std::collections::{HashMap, HashSet};
+use idd_world::run::sandbox::{self, Commands, Probed};
+use std::collections::HashMap;
 use std::mem;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, PoisonError};
 use std::thread::Thread;
 use std::time::{Duration, Instant};
-
-/// An error that ends a runner.
-#[derive(Debug, thiserror::Error)]
-pub enum RunnerError {
-    /// A probe could not be made.
-    #[error(transparent)]
-    Sandbox(#[from] SandboxError),
-    /// The journal could not be written.
-    #[error(transparent)]
-    Journal(#[from] JournalError),
-    /// The cache could not be used at all.
-    #[error(transparent)]
-    Cache(#[from] CacheError),
-    /// The test reads the files of the user.
-    #[error("the test reads files of the working tree")]
-    Leak(Box<Failure>),
-}
 
 /// Facts for the report, besides the answers.
 #[derive(Debug, Default)]
@@ -99,59 +86,42 @@ pub struct Noticed {
     pub artifacts: Vec<String>,
 }
 
-impl From<RunnerError> for Failure {
-    fn from(error: RunnerError) -> Self {
-        if let RunnerError::Leak(failure) = error {
-            return *failure;
-        }
-        Self::from_error(&error).with_hint("what was learned is kept; the same command goes on from there")
-    }
-}
-
 /// Answers the probes of one hunt.
 pub struct Runner<'p> {
     plan: &'p Plan,
     commands: Arc<Commands>,
     location: Location,
-    plan_digest: [u8; 32],
-    /// The plan digest for artifacts; `None` if none are fetched.
-    fetch_digest: Option<[u8; 32]>,
-    /// The plan digest for products; `None` if they are not compared.
-    product_digest: Option<[u8; 32]>,
-    observations: Arc<Mutex<Observations>>,
-    segment: Arc<Mutex<JournalSegment>>,
-    replay: Option<Replay>,
-    own: HashMap<(Key, u32, bool), Observation>,
-    /// Probes that ran and whose answers the search has not used yet.
-    unconsumed: HashMap<Key, u64>,
-    next_sequence: u64,
-    executor: Box<dyn Executor>,
-    /// Whether a test can reach the files of the user by the path of the working tree.
-    pub can_leak: bool,
-    /// The opened files of the user that were looked at.
-    n_opened: usize,
-    /// See [`Executor::programs`].
-    programs: Option<[u8; 32]>,
-    running_jobs: Vec<RunningJob>,
-    /// See [`head_of`](Self::head_of).
-    heads: RefCell<HashMap<TreeId, CommitId>>,
     root: PathBuf,
     interrupt: Arc<AtomicBool>,
+    /// The results of the hunt, and what earlier ones know.
+    pub answers: AnswerStore,
+    jobs: JobPool,
+    /// What probes do to the files of the user.
+    pub user: UserWatch,
+    /// How observations are judged.
+    pub judging: Judging,
+    /// What may reject a candidate before its build, or make it worse than others.
+    pub checks: CandidateChecks,
+    /// What the hunt has spent, and may spend.
+    pub effort: HuntEffort,
+    /// Facts for the report.
+    pub noticed: Noticed,
+    /// Results other than outcomes of the test.
+    pub beside: SideResults,
+    /// Receives messages for the user.
+    pub talk: &'p mut dyn Talk,
+}
+
+/// The workers, and the probes that they run.
+struct JobPool {
+    executor: Box<dyn Executor>,
+    running: Vec<RunningJob>,
+    /// The thread that reads the history; it is woken when commands run.
     reader: Thread,
-    user_state: UserState,
-    glance: Glance,
-    /// The precheck.
-    pub checking: Option<Checking>,
-    /// The check of an end of a change, which runs in place of build and test.
-    vetting: Option<Arc<JavaCheck>>,
-    /// The state of the checks for new warnings.
-    pub complaining: Complaining,
-    /// The counts so far.
-    pub tally: Tally,
-    /// The counter of a run that is not of the test.
-    counts_as: Option<&'static str>,
-    /// The observations of earlier runs of the program that have answered once.
-    counted_before: HashSet<(Key, u32)>,
+}
+
+/// How observations of the test become verdicts.
+pub struct Judging {
     /// The criteria for observations; set when the failure was reproduced.
     pub criteria: Criteria,
     /// The time limits, and what they come from.
@@ -160,30 +130,48 @@ pub struct Runner<'p> {
     pub is_clean: bool,
     /// The noise of the test, if it is noisy: verdicts then have as many runs as it requires.
     pub noise: Option<Noise>,
+    /// Whether failures are compared line by line in reductions; not if the user sets how they are compared.
+    pub compares_lines: bool,
+}
+
+/// The checks of candidates besides the test.
+#[derive(Default)]
+pub struct CandidateChecks {
+    /// The precheck.
+    pub precheck: Option<Checking>,
+    /// The check of an end of a change, which runs in place of build and test.
+    vetting: Option<Arc<JavaCheck>>,
+    /// The state of the checks for new warnings.
+    pub complaining: Complaining,
+    /// Receives the trees that are rejected before their build.
+    pub audit: Option<Audit>,
+}
+
+/// What a hunt has spent, and may spend.
+pub struct HuntEffort {
+    /// The counts so far.
+    pub tally: Tally,
+    /// The counter of a run that is not of the test.
+    counts_as: Option<&'static str>,
     /// The number of probes that run at once.
     pub n_jobs: usize,
     /// When to stop.
     pub limits: HuntLimits,
-    /// Parts of the user's state that a probe changed, with the tree that was tested then.
-    pub disturbed: Vec<(&'static str, String)>,
-    /// Facts for the report.
-    pub noticed: Noticed,
-    /// Results other than outcomes of the test.
-    pub beside: SideResults,
-    /// Whether failures are compared line by line in reductions; not if the user sets how they are compared.
-    pub compares_lines: bool,
-    /// Receives messages for the user.
-    pub talk: &'p mut dyn Talk,
-    /// Receives the trees that are rejected before their build.
-    pub audit: Option<Audit>,
     /// The length of the history; 0 until it was read.
     pub n_revisions: usize,
     /// The work of the present phase, as far as it was told.
     ahead: Option<RemainingWork>,
     /// The start of this run, and the time of earlier ones.
     begin: (Instant, Duration),
-    /// What the hunt has spent.
+    /// The time, by what it was spent on.
     pub spent: Spent,
+}
+
+impl HuntEffort {
+    /// The time of the hunt so far, with that of earlier runs of the program.
+    fn elapsed(&self) -> Duration {
+        self.begin.1 + self.begin.0.elapsed()
+    }
 }
 
 /// The input of a runner.
@@ -216,101 +204,72 @@ pub struct RunnerStart<'p> {
     pub before: (Duration, Spent),
 }
 
-/// The digest of everything that results of a plan depend on, except trees.
-fn digest(plan: &Plan, programs: Option<[u8; 32]>) -> [u8; 32] {
-    let of_plan = plan.probe_plan().digest();
-    programs.map_or(of_plan, |programs| Sha256::digest([of_plan, programs].concat()).into())
-}
-
 impl<'p> Runner<'p> {
     /// Opens a runner; no sandbox is made before the first probe needs one.
     pub fn new(start: RunnerStart<'p>, criteria: Criteria, time_limits: TimeLimits) -> Self {
         let RunnerStart { plan, location, segment, replay, observations, executor, root, .. } = start;
         let RunnerStart { interrupt, reader, talk, audit, limits, before: (seconds_before, spent), .. } = start;
         let programs = executor.programs();
-        let next_sequence = replay.as_ref().map_or(0, |replay| replay.next_sequence);
         let earlier = replay.as_ref().map(|replay| replay.counts.clone()).unwrap_or_default();
-        let tally = Tally { earlier, ..Tally::default() };
-        let user_state = UserState::read(&location);
-        let glance = Glance::take(&location);
+        let user = UserWatch::new(&location);
         let cache = root.parent().unwrap_or(&root).to_owned();
         let checking = plan.precheck.clone().map(|precheck| Checking::new(precheck, plan.probe_plan(), &cache));
         Self {
             plan,
             commands: Arc::new(plan.commands.clone()),
-            user_state,
-            glance,
             location,
-            plan_digest: digest(plan, programs),
-            fetch_digest: plan.fetch_plan().map(|plan| plan.digest()),
-            product_digest: None,
-            observations: Arc::new(Mutex::new(observations)),
-            segment: Arc::new(Mutex::new(segment)),
-            replay,
-            own: HashMap::new(),
-            unconsumed: HashMap::new(),
-            next_sequence,
-            running_jobs: Vec::new(),
-            heads: RefCell::default(),
             root,
             interrupt,
-            reader,
-            checking,
-            vetting: None,
-            complaining: Complaining::default(),
-            tally,
-            counts_as: None,
-            counted_before: HashSet::new(),
-            criteria,
-            times: RunTimes::new(time_limits),
-            is_clean: plan.order.effort.clean,
-            noise: None,
-            n_jobs: plan.order.effort.jobs.map_or_else(|| executor.usual_width(), |jobs| jobs as usize),
-            limits,
-            disturbed: Vec::new(),
+            answers: AnswerStore::new(plan, programs, observations, segment, replay),
+            user,
+            judging: Judging {
+                criteria,
+                times: RunTimes::new(time_limits),
+                is_clean: plan.order.effort.clean,
+                noise: None,
+                compares_lines: plan.order.test.signature == SignatureMode::Auto
+                    && plan.order.history.find.is_failure(),
+            },
+            checks: CandidateChecks { precheck: checking, audit, ..CandidateChecks::default() },
+            effort: HuntEffort {
+                tally: Tally { earlier, ..Tally::default() },
+                counts_as: None,
+                n_jobs: plan.order.effort.jobs.map_or_else(|| executor.usual_width(), |jobs| jobs as usize),
+                limits,
+                n_revisions: 0,
+                ahead: None,
+                begin: (Instant::now(), seconds_before),
+                spent,
+            },
+            jobs: JobPool { executor, running: Vec::new(), reader },
             noticed: Noticed::default(),
             beside: SideResults::default(),
-            compares_lines: plan.order.test.signature == SignatureMode::Auto && plan.order.history.find.is_failure(),
             talk,
-            audit,
-            n_revisions: 0,
-            ahead: None,
-            executor,
-            can_leak: false,
-            n_opened: 0,
-            programs,
-            begin: (Instant::now(), seconds_before),
-            spent,
         }
     }
 
     /// The time limit of all reductions together.
     pub fn bound(&self) -> Duration {
-        self.spent.bound(self.plan.order.effort.reduction)
+        self.effort.spent.bound(self.plan.order.effort.reduction)
     }
 
     /// What the hunt may still do, if the search ended now.
     fn rest(&self) -> Rest {
         let effort = &self.plan.order.effort;
-        let search = self.spent.search.unwrap_or_else(|| self.begin.1 + self.begin.0.elapsed());
-        let bound = Spent { search: Some(search), ..self.spent }.bound(effort.reduction);
+        let search = self.effort.spent.search.unwrap_or_else(|| self.effort.elapsed());
+        let bound = Spent { search: Some(search), ..self.effort.spent }.bound(effort.reduction);
         let reduction = match effort.until {
             Until::Found | Until::Commit => Duration::ZERO,
             _ if bound == Duration::MAX => bound,
-            _ => bound.saturating_sub(self.spent.reduction),
+            _ => bound.saturating_sub(self.effort.spent.reduction),
         };
-        let runs = |phase| self.tally.runs.get(&phase).copied().unwrap_or_default();
-        Rest { n_jobs: self.n_jobs, reduction, runs: (runs(Phase::Repair), runs(Phase::Search)) }
-    }
-
-    /// Whether incremental observations were found wrong before the hunt was resumed.
-    pub fn is_voided(&self) -> bool {
-        self.replay.as_ref().is_some_and(|replay| replay.is_voided)
+        let runs = |phase| self.effort.tally.runs.get(&phase).copied().unwrap_or_default();
+        Rest { n_jobs: self.effort.n_jobs, reduction, runs: (runs(Phase::Repair), runs(Phase::Search)) }
     }
 
     /// Why no more probes run: the user asked to stop, or the budget is used up.
     pub fn conclusion(&self) -> Conclusion {
-        let is_late = self.limits.deadline.as_ref().is_some_and(Deadline::has_interrupted);
+        let is_late = self.effort.limits.deadline.as_ref().is_some_and(Deadline::has_interrupted);
         if self.is_interrupted() && !is_late { Conclusion::Interrupted } else { Conclusion::Budget }
     }
 
@@ -321,23 +280,8 @@ impl<'p> Runner<'p> {
 
     /// Writes a record of the hunt as a whole.
     pub fn append(&mut self, record: &Record) -> Result<(), RunnerError> {
-        self.lock().append_durable(record)?;
+        self.answers.segment().append_durable(record)?;
         Ok(())
-    }
-
-    /// Whether probes were found to disturb each other before the hunt was resumed.
-    pub fn is_alone(&self) -> bool {
-        self.replay.as_ref().is_some_and(|replay| replay.is_alone)
-    }
-
-    /// What the failure needs of the user's files, if that was known before the hunt was resumed: paths as hex.
-    pub fn environment_of_journal(&self) -> Option<Vec<String>> {
-        self.replay.as_ref().and_then(|replay| replay.environment.clone())
-    }
-
-    /// The directories that this hunt copies; see [`Record::Copied`].
-    pub fn copied_of_journal(&self) -> Vec<String> {
-        self.replay.as_ref().map(|replay| replay.copied.clone()).unwrap_or_default()
     }
 
     /// Whether this hunt has this observation.
@@ -348,37 +292,23 @@ impl<'p> Runner<'p> {
 
     /// Drops every observation of this hunt, because probes disturbed each other.
     pub fn void_all(&mut self) -> Result<(), RunnerError> {
-        let segment = Arc::clone(&self.segment);
-        let mut segment = segment.lock().unwrap_or_else(PoisonError::into_inner);
-        self.all_observations().void_all(&mut segment)?;
-        self.executor.spoil();
-        self.own.clear();
-        self.times.durations.clear();
-        self.replay.iter_mut().for_each(Replay::void_all);
-        Ok(())
-    }
-
-    /// Drops every incremental observation of this hunt, because one of them was wrong.
-    pub fn void_incremental(&mut self) -> Result<(), RunnerError> {
-        let segment = Arc::clone(&self.segment);
-        let mut segment = segment.lock().unwrap_or_else(PoisonError::into_inner);
-        self.all_observations().void_incremental(&mut segment)?;
-        self.own.retain(|(_, _, is_clean), _| *is_clean);
-        self.replay.iter_mut().for_each(Replay::void_incremental);
+        self.answers.void_all()?;
+        self.jobs.executor.spoil();
+        self.judging.times.durations.clear();
         Ok(())
     }
 
     /// The notices about the trees (unsupported filters, LFS pointers), as sentences.
     pub fn notices(&self) -> Vec<String> {
-        self.executor.notices().iter().map(ToString::to_string).collect()
+        self.jobs.executor.notices().iter().map(ToString::to_string).collect()
     }
 
     /// Ends the work: the index is stored and the sandboxes are removed.
     pub fn close(&mut self) {
-        self.all_observations().flush();
+        self.answers.observations().flush();
         // An observation that can no longer be written is not needed either.
         let _ = self.collect_all();
-        if self.executor.dismiss() {
+        if self.jobs.executor.dismiss() {
             sandbox::remove(&self.root, &private::private_directory(&self.location.idd_directory()));
         }
     }
@@ -417,7 +347,7 @@ impl<'p> Runner<'p> {
     pub fn use_test(&mut self, test: CommandWords) {
         let commands = Commands { test, ..(*self.commands).clone() };
         let plan = self.plan_with(&commands);
-        (self.commands, self.plan_digest) = (Arc::new(commands), digest(&plan, self.programs));
+        (self.commands, self.answers.plan_digest) = (Arc::new(commands), self.answers.digest(&plan));
     }
 
     fn observe_commands(
@@ -428,27 +358,28 @@ impl<'p> Runner<'p> {
     ) -> Result<Option<Observation>, RunnerError> {
         let commands = Arc::new(commands);
         let plan = self.plan_with(&commands);
-        let usual = (Arc::clone(&self.commands), self.plan_digest, self.times.limits);
-        let limits = TimeLimits { test: limit, ..self.times.limits };
-        (self.commands, self.plan_digest, self.times.limits) = (commands, digest(&plan, self.programs), limits);
+        let usual = (Arc::clone(&self.commands), self.answers.plan_digest, self.judging.times.limits);
+        let limits = TimeLimits { test: limit, ..self.judging.times.limits };
+        (self.commands, self.answers.plan_digest, self.judging.times.limits) =
+            (commands, self.answers.digest(&plan), limits);
         // What the test takes says nothing about another command.
-        let durations = mem::take(&mut self.times.durations);
+        let durations = mem::take(&mut self.judging.times.durations);
         let queued_job = self.queued(probe, probe.run.unwrap_or_default());
         let seen = match self.known(&queued_job) {
             Ok(Some((observation, _))) => {
-                self.tally.n_cached += 1;
+                self.effort.tally.n_cached += 1;
                 Ok(Some(observation))
             }
             Ok(None) => self.run(&[queued_job]).map(|seen| seen.and_then(|mut seen| seen.pop())),
             Err(error) => Err(error),
         };
-        (self.commands, self.plan_digest, self.times.limits) = usual;
-        self.times.durations = durations;
+        (self.commands, self.answers.plan_digest, self.judging.times.limits) = usual;
+        self.judging.times.durations = durations;
         seen
     }
 
     fn wants_clean(&self, probe: &Probe) -> bool {
-        self.is_clean || probe.is_claim
+        self.judging.is_clean || probe.is_claim
     }
 
     /// Runs all these jobs, as many at once as there are jobs. `None` if interrupted or out of budget.
@@ -490,9 +421,9 @@ impl<'p> Runner<'p> {
             self.noticed.n_products.0 += u64::from(product.is_some());
             self.noticed.n_products.1 += u64::from(product.is_none());
         }
-        let product = product.zip(self.product_digest).filter(|_| !is_same_product);
+        let product = product.zip(self.answers.product_digest).filter(|_| !is_same_product);
         let product = product.map(|(product, plan)| ProductParts { product: product.0, exposed_commit, plan }.digest());
-        let toolset = self.all_observations().toolset();
+        let toolset = self.answers.observations().toolset();
         let record = Record::Observed {
             sequence,
             toolset,
@@ -502,12 +433,12 @@ impl<'p> Runner<'p> {
             observation: observation.clone(),
         };
         self.append(&record)?;
-        let segment = Arc::clone(&self.segment);
-        self.all_observations().record(&segment.lock().unwrap_or_else(PoisonError::into_inner));
-        self.unconsumed.insert(key, sequence);
-        self.own.insert((key, queued_job.nth, observation.is_clean), observation.clone());
+        let segment = Arc::clone(&self.answers.segment);
+        self.answers.observations().record(&segment.lock().unwrap_or_else(PoisonError::into_inner));
+        self.answers.unconsumed.insert(key, sequence);
+        self.answers.own.insert((key, queued_job.nth, observation.is_clean), observation.clone());
         let mut counts = Vec::new();
-        match self.counts_as {
+        match self.effort.counts_as {
             Some(word) => counts.push(word),
             None if is_refused => counts.push(counted::REFUSED),
             None if *is_same_product => counts.push(counted::SAME_PRODUCT),
@@ -521,19 +452,20 @@ impl<'p> Runner<'p> {
             self.tell_stale(&queued_job.probe, line);
         }
         let counts = counts.into_iter().map(str::to_owned).collect();
-        let elapsed = self.begin.1 + self.begin.0.elapsed();
-        self.lock().append(&Record::Ran { sequence, counts, elapsed })?;
-        self.tally.n_prechecked += u64::from(refusal_key.is_some());
-        self.tally.n_refused += u64::from(is_refused);
-        self.tally.n_same_product += u64::from(*is_same_product);
+        let elapsed = self.effort.elapsed();
+        self.answers.segment().append(&Record::Ran { sequence, counts, elapsed })?;
+        self.effort.tally.n_prechecked += u64::from(refusal_key.is_some());
+        self.effort.tally.n_refused += u64::from(is_refused);
+        self.effort.tally.n_same_product += u64::from(*is_same_product);
         if is_refused {
-            self.audit.iter().for_each(|audit| audit.add(queued_job.probe.tree, "precheck"));
+            self.checks.audit.iter().for_each(|audit| audit.add(queued_job.probe.tree, "precheck"));
         } else if !is_same_product && observation.stage != Stage::Fetch {
-            *self.tally.runs.entry(queued_job.probe.phase).or_default() += 1;
-            self.tally.pace.add(observation.duration);
-            self.tally.cost += observation.duration;
-            if let Some(Err(error)) = self.limits.shared.as_mut().map(|shared| shared.add(observation.duration)) {
-                self.limits.shared = None;
+            *self.effort.tally.runs.entry(queued_job.probe.phase).or_default() += 1;
+            self.effort.tally.pace.add(observation.duration);
+            self.effort.tally.cost += observation.duration;
+            if let Some(Err(error)) = self.effort.limits.shared.as_mut().map(|shared| shared.add(observation.duration))
+            {
+                self.effort.limits.shared = None;
                 self.talk
                     .say(&format!("Only the cost of this job counts from now on: its sum cannot be shared ({error})."));
             }
@@ -543,28 +475,12 @@ impl<'p> Runner<'p> {
 
     /// The directories of the checkouts.
     pub fn checkouts(&self) -> Vec<PathBuf> {
-        self.executor.directories()
-    }
-
-    /// Detects a test that changes the user's own repository.
-    fn look_after_the_user(&mut self, tree: TreeId) {
-        let glance = Glance::take(&self.location);
-        if glance == self.glance {
-            return;
-        }
-        self.glance = glance;
-        let state = UserState::read(&self.location);
-        for part in self.user_state.changed(&state) {
-            if self.disturbed.iter().all(|(known, _)| *known != part) {
-                self.disturbed.push((part, tree.to_string()));
-            }
-        }
-        self.user_state = state;
+        self.jobs.executor.directories()
     }
 
     /// Whether a probe must not run because it is a candidate of a reduction whose time is used up.
     fn is_too_late_for(&self, probe: &Probe) -> bool {
-        is_candidate(probe) && self.spent.reduction >= self.bound()
+        is_candidate(probe) && self.effort.spent.reduction >= self.bound()
     }
 
     fn answered(&mut self, probes: &[Probe]) -> Result<RunnerReply, RunnerError> {
@@ -607,18 +523,10 @@ impl<'p> Runner<'p> {
         if self.is_interrupted() {
             return Some(self.conclusion());
         }
-        let is_late = self.limits.deadline.as_ref().is_some_and(Deadline::is_over);
-        let is_many = self.limits.max_probes.is_some_and(|max| self.tally.n_runs() >= max);
-        let is_costly = self.limits.is_spent(self.tally.cost);
+        let is_late = self.effort.limits.deadline.as_ref().is_some_and(Deadline::is_over);
+        let is_many = self.effort.limits.max_probes.is_some_and(|max| self.effort.tally.n_runs() >= max);
+        let is_costly = self.effort.limits.is_spent(self.effort.tally.cost);
         (is_late || is_many || is_costly).then_some(Conclusion::Budget)
-    }
-
-    fn all_observations(&self) -> MutexGuard<'_, Observations> {
-        self.observations.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn lock(&self) -> MutexGuard<'_, JournalSegment> {
-        self.segment.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -631,9 +539,11 @@ impl ProbeRunner for Runner<'_> {
     type Error = RunnerError;
 
     fn width(&self) -> usize {
-        let ahead = self.ahead.unwrap_or(RemainingWork::of_all(self.n_revisions));
-        let n_affordable = self.limits.n_affordable(&self.tally);
-        n_affordable.map_or(self.n_jobs, |n_affordable| ahead.affordable_width(self.n_jobs, n_affordable)).max(1)
+        let ahead = self.effort.ahead.unwrap_or(RemainingWork::of_all(self.effort.n_revisions));
+        let n_affordable = self.effort.limits.n_affordable(&self.effort.tally);
+        n_affordable
+            .map_or(self.effort.n_jobs, |n_affordable| ahead.affordable_width(self.effort.n_jobs, n_affordable))
+            .max(1)
     }
 
     fn answer(&mut self, probes: &[Probe]) -> Result<RunnerReply, RunnerError> {
@@ -653,11 +563,11 @@ impl ProbeRunner for Runner<'_> {
         if !probes.first().is_some_and(is_candidate) {
             return self.answered(probes);
         }
-        let (begin, seconds_before) = self.begin;
-        self.spent.search.get_or_insert_with(|| seconds_before + begin.elapsed());
+        let elapsed = self.effort.elapsed();
+        self.effort.spent.search.get_or_insert(elapsed);
         let begin = Instant::now();
         let reply = self.answered(probes);
-        self.spent.reduction += begin.elapsed();
+        self.effort.spent.reduction += begin.elapsed();
         reply
     }
 
@@ -689,8 +599,9 @@ impl ProbeRunner for Runner<'_> {
             }
             let others = [self.same_product_key(probe), self.refusal_key(probe)];
             let keys: Vec<Key> = self.keys(probe).both().into_iter().chain(others.into_iter().flatten()).collect();
-            let run: Vec<u64> = keys.iter().filter_map(|key| self.unconsumed.remove(key)).collect();
-            self.tally.n_cached += u64::from(run.is_empty() && !self.is_counted_before(probe, &keys));
+            let run: Vec<u64> = keys.iter().filter_map(|key| self.answers.unconsumed.remove(key)).collect();
+            self.effort.tally.n_cached +=
+                u64::from(run.is_empty() && !self.answers.is_counted_before(&keys, first_run(probe)));
             let answer = Record::Answer(AnswerRecord {
                 phase: probe.phase.word().to_owned(),
                 revision: probe.revision,
@@ -699,16 +610,16 @@ impl ProbeRunner for Runner<'_> {
                 sequence: run.last().copied(),
                 outcome: outcome.to_string(),
             });
-            self.lock().append(&answer)?;
+            self.answers.segment().append(&answer)?;
             if is_candidate(probe) && !run.is_empty() {
-                self.lock().append(&self.spent.record())?;
+                self.answers.segment().append(&self.effort.spent.record())?;
             }
             let number = run.last().copied();
             for sequence in run {
-                self.lock().append(&Record::Consumed { sequence })?;
+                self.answers.segment().append(&Record::Consumed { sequence })?;
             }
-            *self.tally.outcomes.entry((probe.phase, outcome.to_string())).or_default() += 1;
-            self.talk.probed(probe, (*outcome, is_same_product), number);
+            *self.effort.tally.outcomes.entry((probe.phase, outcome.to_string())).or_default() += 1;
+            self.talk.probed(probe, *outcome, is_same_product, number);
             self.tell_trouble(probe, *outcome)?;
         }
         Ok(())
@@ -724,18 +635,18 @@ impl ProbeRunner for Runner<'_> {
                 self.beside.ask_with(paths);
             }
             if let Event::Noise { noise } = event {
-                self.noise = Some(*noise);
+                self.judging.noise = Some(*noise);
             }
-            self.ahead = event.remaining_work(self.n_revisions).or(self.ahead);
-            for record in chronicle::records(event, self.n_revisions, self.n_jobs) {
+            self.effort.ahead = event.remaining_work(self.effort.n_revisions).or(self.effort.ahead);
+            for record in chronicle::records(event, self.effort.n_revisions, self.effort.n_jobs) {
                 // As with a process group: a full disk shows again when an observation is written.
-                let _ = self.lock().append(&record);
+                let _ = self.answers.segment().append(&record);
             }
             if let Event::Refused { tree } = event {
-                self.audit.iter().for_each(|audit| audit.add(*tree, "syntax"));
+                self.checks.audit.iter().for_each(|audit| audit.add(*tree, "syntax"));
             }
             let rest = self.rest();
-            self.talk.tell(event, &self.tally, rest);
+            self.talk.tell(event, &self.effort.tally, rest);
         }
     }
 }

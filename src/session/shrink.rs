@@ -22,8 +22,9 @@ pub use crate::shrink::judge::LOCATE_CRASH;
 pub use crate::shrink::reference::{ProgramVersion, VersionDifference};
 use crate::shrink::script::Script;
 pub use crate::shrink::shrunk::{Shrunk, ShrunkFile};
+use crate::version::TreeVersion;
 use crate::{Context, Failure, Talk, saved};
-use idd_base::{CommitId, TreeId};
+use idd_base::TreeId;
 use idd_change::{EntryMode, shrink};
 use idd_world::files::OnDisk;
 use idd_world::process::CommandWords;
@@ -57,37 +58,38 @@ pub fn run(
         };
         Ok((failing, reference))
     };
-    reduce(order, location, context, (interrupt, talk), &subject)
+    reduce(order, location, context, interrupt, talk, &subject)
 }
 
 /// Shrinks the input files of a test that fails in a tree of the private repository.
 ///
 /// - `order`: without revisions, and without held files, which the trees have; [`ShrinkOrder::at`],
 ///   [`ShrinkOrder::good`] and its held paths are not used.
-/// - `failing`: the tree, and the revision of which it is a version.
 /// - `reference`: a tree that behaves differently with the input; then the difference is the failure, as with
 ///   [`ShrinkOrder::good`]. Without it, the test must fail.
 ///
 /// Errors and cost: as [`run`].
 pub fn of_trees(
     order: &ShrinkOrder,
-    (failing, commit): (TreeId, CommitId),
+    failing: TreeVersion,
     reference: Option<TreeId>,
-    (location, context): (&Location, &Context),
-    (interrupt, talk): (Arc<AtomicBool>, &mut dyn Talk),
+    location: &Location,
+    context: &Context,
+    interrupt: Arc<AtomicBool>,
+    talk: &mut dyn Talk,
 ) -> Result<Shrunk, Failure> {
     let order = ShrinkOrder {
-        at: commit.to_string(),
+        at: failing.commit.to_string(),
         good: None,
         test: TestOrder { hold: Vec::new(), no_hold: true, ..order.test.clone() },
         ..order.clone()
     };
     let subject = |_: &Plan, _: &Repository| {
-        let failing = ProgramVersion { name: "the failing version".to_owned(), tree: failing };
+        let failing = ProgramVersion { name: "the failing version".to_owned(), tree: failing.tree };
         let reference = reference.map(|tree| ProgramVersion { name: "the passing version".to_owned(), tree });
         Ok((failing, reference))
     };
-    reduce(&order, location, context, (interrupt, talk), &subject)
+    reduce(&order, location, context, interrupt, talk, &subject)
 }
 
 /// Finds the version that fails, and the other one.
@@ -97,7 +99,8 @@ fn reduce(
     order: &ShrinkOrder,
     location: &Location,
     context: &Context,
-    (interrupt, talk): (Arc<AtomicBool>, &mut dyn Talk),
+    interrupt: Arc<AtomicBool>,
+    talk: &mut dyn Talk,
     subject: &ShrinkSubject<'_>,
 ) -> Result<Shrunk, Failure> {
     let mut inputs = inputs::read_all(&order.input, location, context)?;

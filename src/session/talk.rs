@@ -27,9 +27,9 @@ pub trait Talk {
 
     /// A probe was answered and used.
     ///
-    /// - the second part of the answer: whether the test was not run, because an earlier probe had the same product.
+    /// - `is_same_product`: whether the test was not run, because an earlier probe had the same product.
     /// - `number`: the number of the probe; `None` if the answer was known.
-    fn probed(&mut self, _probe: &Probe, _answer: (Outcome, bool), _number: Option<u64>) {}
+    fn probed(&mut self, _probe: &Probe, _outcome: Outcome, _is_same_product: bool, _number: Option<u64>) {}
 
     /// The probe that was answered last gives no verdict; this line of its output says why.
     fn troubled(&mut self, _probe: &Probe, _line: &str) {}

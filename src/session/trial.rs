@@ -98,7 +98,7 @@ pub fn run(order: &TrialOrder, task: TrialTask<'_>) -> Result<FixTrial, Failure>
             let task = Task { plan: &plan, location, context, saved: journal, interrupt, talk };
             let mut hunt = Hunt::open(task, &user)?;
             let result = judged(&mut hunt, &report, &mut trial, *tree);
-            trial.n_runs = hunt.runner.tally.n_runs();
+            trial.n_runs = hunt.runner.effort.tally.n_runs();
             hunt.runner.talk.finish();
             hunt.runner.close();
             result?;
@@ -249,12 +249,13 @@ fn stopped(hunt: &Hunt<'_>) -> Failure {
 /// Sets the criteria of the finding. Errors: HEAD fails in another way.
 fn expect(hunt: &mut Hunt<'_>, report: &Report) -> Result<(), Failure> {
     let wanted = report.signature.as_ref().and_then(signature);
-    let mut criteria = Criteria { signature: wanted.or(hunt.signature.clone()), ..hunt.runner.criteria.clone() };
+    let mut criteria =
+        Criteria { signature: wanted.or(hunt.signature.clone()), ..hunt.runner.judging.criteria.clone() };
     if let Some(test) = criteria.signature.as_mut().and_then(|signature| signature.test.as_mut()) {
         test.others = hunt.seen.iter().flat_map(|seen| failing_others(seen, test)).collect();
     }
     if !hunt.seen.iter().any(|seen| classify(seen, &criteria) == Outcome::Fail) {
-        let is_failing = |seen: &&Observation| classify(seen, &hunt.runner.criteria) == Outcome::Fail;
+        let is_failing = |seen: &&Observation| classify(seen, &hunt.runner.judging.criteria) == Outcome::Fail;
         let line = hunt.seen.iter().find(is_failing).and_then(printed_trouble);
         let line = line.map(|line| format!(": {line}")).unwrap_or_default();
         let message = format!("HEAD fails in another way than the finding{line}");
@@ -262,17 +263,18 @@ fn expect(hunt: &mut Hunt<'_>, report: &Report) -> Result<(), Failure> {
             Failure::error(message).with_hint("`git idd show` prints the failure of the finding; hunt again from HEAD")
         );
     }
-    hunt.runner.criteria = criteria;
+    hunt.runner.judging.criteria = criteria;
     if hunt.plan.order.test.timeout.is_none() {
         // A pass can take longer than the failure.
-        hunt.runner.times.limits = TimeLimits::both(FIRST_LIMIT);
+        hunt.runner.judging.times.limits = TimeLimits::both(FIRST_LIMIT);
     }
     Ok(())
 }
 
 /// The share of the runs at HEAD that pass although the cause is there.
 fn passing(hunt: &Hunt<'_>, report: &Report) -> f64 {
-    let n_passing = hunt.seen.iter().filter(|seen| classify(seen, &hunt.runner.criteria) == Outcome::Pass).count();
+    let n_passing =
+        hunt.seen.iter().filter(|seen| classify(seen, &hunt.runner.judging.criteria) == Outcome::Pass).count();
     #[expect(clippy::cast_precision_loss, reason = "there are few runs")]
     let seen = n_passing as f64 / hunt.seen.len().max(1) as f64;
     report.noise.map_or(seen, |noise| noise.false_passes).clamp(0.01, 0.99)

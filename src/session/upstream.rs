@@ -33,7 +33,7 @@ impl Hunt<'_> {
         let probe = Probe::of(store.view(tree)?, tip, Phase::Verify);
         // What cannot be tested there takes nothing from the finding.
         let Ok(Some(seen)) = self.runner.reproduce(probe, &[0]) else { return Ok(None) };
-        let passes = seen.iter().all(|seen| classify(seen, &self.runner.criteria) == Outcome::Pass);
+        let passes = seen.iter().all(|seen| classify(seen, &self.runner.judging.criteria) == Outcome::Pass);
         Ok(passes.then(|| {
             let (bad, options) = (self.plan.bad.short(), hints::options(&self.plan.order));
             Untrusted::from(format!(

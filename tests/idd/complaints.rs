@@ -100,16 +100,16 @@ fn ask(fixture: &Fixture, arguments: &[&str], revisions: &[&str]) -> Vec<Answer>
         place: None,
     };
     let mut runner = Runner::new(start, criteria, TimeLimits::both(Duration::from_secs(300)));
-    runner.complaining.program = Some(PathBuf::from(env!("CARGO_BIN_EXE_git-idd")));
+    runner.checks.complaining.program = Some(PathBuf::from(env!("CARGO_BIN_EXE_git-idd")));
     let tree = |name: &str| graph::tree_of(&user, graph::resolve(&user, name).unwrap()).unwrap();
     let ends = [tree("older"), tree("newer")];
     let answer = |revision: &&str| {
         let new = runner.complaints(tree(revision), plan.bad, &ends).unwrap().unwrap();
         Answer {
             new,
-            unchecked: runner.complaining.unchecked.len(),
-            n_checks: runner.tally.n_checks,
-            n_runs: runner.tally.n_runs(),
+            unchecked: runner.checks.complaining.unchecked.len(),
+            n_checks: runner.effort.tally.n_checks,
+            n_runs: runner.effort.tally.n_runs(),
         }
     };
     let answers = revisions.iter().map(answer).collect();

@@ -333,12 +333,12 @@ fn request(cli: Cli, is_json: bool) -> Result<Request, OptionMessage> {
 
 /// A hunt, or several.
 fn hunt(cli: Cli) -> Result<Request, OptionMessage> {
-    let parts = (cli.history.into(), cli.test.into(), cli.effort.into());
+    let (history, test, effort) = (cli.history.into(), cli.test.into(), cli.effort.into());
     if let Some(line) = cli.perf.perf {
-        return Ok(Request::Hunt(measured(line, cli.perf.measure, cli.perf.threshold, parts)?));
+        return Ok(Request::Hunt(measured(line, cli.perf.measure, cli.perf.threshold, history, test, effort)?));
     }
     cli.perf.refuse_alone()?;
-    let hunt = asked((cli.words, cli.by), parts)?;
+    let hunt = asked(cli.words, cli.by, history, test, effort)?;
     match cli.each.map(TestSource::Command).or(cli.failures.map(TestSource::Junit)) {
         Some(source) => Ok(Request::Each(several(hunt, source)?)),
         None => Ok(Request::Hunt(hunt)),

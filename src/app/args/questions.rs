@@ -64,7 +64,9 @@ pub fn measured(
     line: OsString,
     measure: Option<Measure>,
     threshold: Option<Threshold>,
-    (history, test, effort): (HistoryOrder, TestOrder, EffortOrder),
+    history: HistoryOrder,
+    test: TestOrder,
+    effort: EffortOrder,
 ) -> Result<HuntOrder, OptionMessage> {
     if history.good.len() > 1 {
         return Err(("`--perf` takes one `--good`", "it is the older revision, where the command is fast"));
@@ -79,19 +81,22 @@ pub fn measured(
 
 /// A hunt with the question of `--find`.
 ///
-/// - `words`: the test, and the command of `--by` that takes its place.
+/// - `by`: the command of `--by`, which takes the place of the test, `words`.
 pub fn asked(
-    words: (Vec<OsString>, Option<OsString>),
-    (history, test, effort): (HistoryOrder, TestOrder, EffortOrder),
+    words: Vec<OsString>,
+    by: Option<OsString>,
+    history: HistoryOrder,
+    test: TestOrder,
+    effort: EffortOrder,
 ) -> Result<HuntOrder, OptionMessage> {
-    if history.find == Sought::Change && words.1.is_none() {
+    if history.find == Sought::Change && by.is_none() {
         return Err((
             "`--find change` needs `--by <command>`",
             "`git idd --find change --by './prog --version'` finds the commit since which the command prints what it prints",
         ));
     }
-    let history = turned(history, words.1.is_some())?;
-    let hunt = hunt_args(words.1.map_or(words.0, |line| vec![line]), history, test, effort)?;
+    let history = turned(history, by.is_some())?;
+    let hunt = hunt_args(by.map_or(words, |line| vec![line]), history, test, effort)?;
     if hunt.effort.explain && !cfg!(feature = "explain") {
         return Err(NO_EXPLANATIONS);
     }

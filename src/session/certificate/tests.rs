@@ -107,7 +107,7 @@ fn a_printed_ending_is_read_as_it_was_printed_or_not_at_all() {
 /// What a verification says that ends before it runs anything.
 fn verified(world: &World, bytes: &[u8], parse: &Parse, is_agreed: bool) -> Result<(String, u8), Failure> {
     let mut said = Said::default();
-    let found = verify(bytes, world.location(), &world.context, is_agreed, (parse, &mut said));
+    let found = verify(bytes, world.location(), &world.context, is_agreed, parse, &mut said);
     assert!(said.0.is_empty(), "it runs something: {said:?}");
     found
 }

@@ -5,6 +5,7 @@ use crate::order::{EffortOrder, ShrinkOrder, TestOrder};
 use crate::recorded::order::{RecordOrder, ReductionOrder};
 use crate::shrink::inputs::Input;
 use crate::shrink::{ProgramVersion, Shrunk, ShrunkFile, inputs, places};
+use crate::version::TreeVersion;
 use crate::{Context, Failure, Interrupt, Talk, certificate, shrink};
 use idd_base::{TreeId, count};
 use idd_report::{Status, Terminal, Untrusted, chop};
@@ -35,13 +36,14 @@ pub struct ReducedVersions {
 pub fn place(
     subject: &RecordedSubject,
     names: &[OsString],
-    place: (&Location, &Context),
+    location: &Location,
+    context: &Context,
 ) -> Result<ReducedVersions, Failure> {
-    let store = certificate::store(place.0)?;
-    let inputs = settled(subject, names, place, &store)?;
+    let store = certificate::store(location)?;
+    let inputs = settled(subject, names, location, context, &store)?;
     let contents: Vec<&[u8]> = inputs.iter().map(|input| &input.content[..]).collect();
     Ok(ReducedVersions {
-        subject: with(subject, &inputs, &contents, (&store, place.1))?,
+        subject: with(subject, &inputs, &contents, &store, context)?,
         names: inputs.iter().map(|input| input.local.to_string_lossy().into_owned()).collect(),
         files: Vec::new(),
         passing: Vec::new(),
@@ -54,9 +56,11 @@ pub fn place(
 ///
 /// - `names`: paths from the current directory.
 pub fn reduce(
-    (subject, names): (&RecordedSubject, &[OsString]),
+    subject: &RecordedSubject,
+    names: &[OsString],
     reduction: &ReductionOrder,
-    (location, context): (&Location, &Context),
+    location: &Location,
+    context: &Context,
     interrupt: &Interrupt,
     talk: &mut dyn Talk,
 ) -> Result<ReducedVersions, Failure> {
@@ -77,8 +81,7 @@ pub fn reduce(
     let has_compiler = context.variable("CC").is_some();
     let environment = context.environment.iter().cloned().chain((!has_compiler).then_some(compiler)).collect();
     let own = Context { environment, ..context.clone() };
-    let place = (location, &own);
-    let shrunk = shrink::of_trees(&order, *failing, *reference, place, (Arc::clone(&interrupt.flag), talk))?;
+    let shrunk = shrink::of_trees(&order, *failing, *reference, location, &own, Arc::clone(&interrupt.flag), talk)?;
     let remark = match shrunk.stopped {
         Some(Status::Interrupted) => {
             return Err(Failure::new(Status::Interrupted, "stopped while the input was shrunk")
@@ -91,7 +94,7 @@ pub fn reduce(
         None => None,
     };
     let store = certificate::store(location)?;
-    let inputs = settled(subject, names, place, &store)?;
+    let inputs = settled(subject, names, location, context, &store)?;
     for (file, input) in shrunk.files.iter().zip(&inputs) {
         let (name, n_bytes) = (input.local.to_string_lossy(), file.content.len());
         let before = count(file.n_bytes_before, "byte");
@@ -100,8 +103,8 @@ pub fn reduce(
         talk.say(&format!("Shrank `{name}` from {before} to {n_bytes}, in {probes} of the test."));
     }
     let contents: Vec<&[u8]> = shrunk.files.iter().map(|file| &file.content[..]).collect();
-    let subject = with(subject, &inputs, &contents, (&store, context))?;
-    let passing = passing(&shrunk, failing.0, &store)?;
+    let subject = with(subject, &inputs, &contents, &store, context)?;
+    let passing = passing(&shrunk, failing.tree, &store)?;
     Ok(ReducedVersions {
         subject,
         names: inputs.iter().map(|input| input.local.to_string_lossy().into_owned()).collect(),
@@ -115,13 +118,14 @@ pub fn reduce(
 fn settled(
     subject: &RecordedSubject,
     names: &[OsString],
-    (location, context): (&Location, &Context),
+    location: &Location,
+    context: &Context,
     store: &TreeStore,
 ) -> Result<Vec<Input>, Failure> {
     let mut inputs = inputs::read_all(names, location, context)?;
-    let version = |(name, tree): (&str, TreeId)| ProgramVersion { name: name.to_owned(), tree };
-    let failing = version(("the failing version", subject.failing.0));
-    let reference = subject.reference.map(|tree| version(("the passing version", tree)));
+    let version = |name: &str, tree| ProgramVersion { name: name.to_owned(), tree };
+    let failing = version("the failing version", subject.failing.tree);
+    let reference = subject.reference.map(|tree| version("the passing version", tree));
     let versions: Vec<&ProgramVersion> = std::iter::once(&failing).chain(&reference).collect();
     places::settle(&mut inputs, &versions, store, location, &context.directory)?;
     Ok(inputs)
@@ -132,7 +136,8 @@ fn with(
     subject: &RecordedSubject,
     inputs: &[Input],
     contents: &[&[u8]],
-    (store, context): (&TreeStore, &Context),
+    store: &TreeStore,
+    context: &Context,
 ) -> Result<RecordedSubject, Failure> {
     let place = |tree: TreeId| {
         let files = inputs.iter().zip(contents);
@@ -145,7 +150,7 @@ fn with(
     };
     let command = inputs::localised(&subject.record.command, inputs, context);
     Ok(RecordedSubject {
-        failing: (place(subject.failing.0)?, subject.failing.1),
+        failing: TreeVersion { tree: place(subject.failing.tree)?, ..subject.failing },
         reference: subject.reference.map(place).transpose()?,
         record: RecordOrder { command, ..subject.record.clone() },
         changed: subject.changed.clone(),

@@ -5,15 +5,16 @@ use crate::explain::model::Pair;
 use crate::explain::{change, pair};
 use crate::hold::FileHolder;
 use crate::recorded::order::{ChopOrder, ExplainOrder, RecordOrder};
+use crate::version::TreeVersion;
 use crate::{Context, Failure, Talk, saved};
-use idd_base::{CommitId, TreeId};
+use idd_base::TreeId;
 use idd_world::repo::{Location, graph, private};
 
 /// What is recorded.
 #[derive(Debug, Clone)]
 pub struct RecordedSubject {
     /// The tree that fails, and its revision.
-    pub failing: (TreeId, CommitId),
+    pub failing: TreeVersion,
     /// A tree that passes.
     pub reference: Option<TreeId>,
     /// How they are recorded.
@@ -56,15 +57,15 @@ pub fn find(
     };
     let bad = graph::resolve(&user, &record.at)?;
     drop(saved::make_private(location, &user, bad)?);
-    let holder = FileHolder::new(command, &record.holding, bad, location, (&user, context))?;
+    let holder = FileHolder::new(command, &record.holding, bad, location, &user, context)?;
     let (mut failing, mut reference, build) = if let Some(good) = good {
         let asked = asked(Some(record.at.clone()), Some(good.clone()));
         let (pair, completed) = pair::find(&asked, location, &user, talk)?;
         (pair.failing, Some(pair.reference), completed.build)
     } else {
-        ((graph::tree_of(&user, bad)?, bad), None, record.build.clone())
+        (TreeVersion { tree: graph::tree_of(&user, bad)?, commit: bad }, None, record.build.clone())
     };
-    let mut trees = vec![&mut failing.0];
+    let mut trees = vec![&mut failing.tree];
     trees.extend(reference.as_mut());
     holder.held(&mut trees, talk)?;
     let changed = match reference {

@@ -5,7 +5,7 @@ use crate::dap::lists::{FIRST_NODE, LOCALS, READ, STRIDE, WRITTEN};
 use crate::dap::recordings::of_trace;
 use crate::dap::search::{HitSearch, HitSubject, Hits};
 use crate::dap::stand::{Breakpoint, DapStand};
-use crate::dap::tape::WatchedVariable;
+use crate::dap::tape::{StackPosition, WatchedVariable};
 use crate::dap::{arguments, tape};
 use crate::expression::condition::Condition;
 use crate::{Failure, expression};
@@ -93,7 +93,8 @@ impl DapStand {
             target = accesses.iter().find(|access| access.named.name == name).and_then(tape::target);
         }
         if let (None, Ok(expression)) = (&target, expression::parse(&text)) {
-            let meaning = self.tape.past.meaning((self.step, level), &expression).map_err(of_trace)?;
+            let meaning =
+                self.tape.past.meaning(StackPosition { step: self.step, level }, &expression).map_err(of_trace)?;
             target = meaning.ok().and_then(|meaning| meaning.target);
         }
         let id = target.map(|target| target.id());

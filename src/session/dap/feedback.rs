@@ -69,7 +69,7 @@ impl AskedWalk {
                 Some(Feedback::WrongValue(_)) => "this step uses a value that was wrong before the program began",
                 _ => "this step is the first wrong one: all that it uses is right, and its result is not",
             };
-            return Ok((with(known, &described(step, &facts, ("ringleader", text), 1)), Some(step)));
+            return Ok((with(known, &described(step, &facts, "ringleader", text, 1)), Some(step)));
         }
         let Some(next) = self.walk.recommend()? else {
             self.asked = None;
@@ -78,8 +78,8 @@ impl AskedWalk {
             return Ok((with(known, &json!({"exhausted": true, "text": text})), None));
         };
         let facts = self.walk.facts(next.step)?;
-        let reason = if n_judged == 0 { FAILURE } else { (name(next.state), reason(next.state)) };
-        let body = described(next.step, &facts, reason, next.n_suspects);
+        let (reason, text) = if n_judged == 0 { FAILURE } else { (name(next.state), reason(next.state)) };
+        let body = described(next.step, &facts, reason, text, next.n_suspects);
         self.asked = Some((next.step, facts));
         Ok((with(known, &body), Some(next.step)))
     }
@@ -225,7 +225,7 @@ fn said(arguments: &Value) -> Result<ClientMessage, Failure> {
 }
 
 /// A step for the client; its place is added by the caller.
-fn described(step: Step, facts: &StepFacts, (reason, text): (&str, &str), n_suspects: usize) -> Value {
+fn described(step: Step, facts: &StepFacts, reason: &str, text: &str, n_suspects: usize) -> Value {
     let used =
         facts.used.iter().enumerate().map(
             |(index, used)| json!({"index": index, "name": used.name, "value": used.value, "origin": used.origin}),

@@ -3,7 +3,7 @@
 use crate::dap::arguments;
 use crate::dap::recordings::{complaint, of_trace};
 use crate::dap::stand::DapStand;
-use crate::dap::tape::ShownVariable;
+use crate::dap::tape::{ShownVariable, StackPosition};
 use crate::{Failure, expression};
 use idd_trace::native::parts::VariableDivision;
 use serde_json::{Value, json};
@@ -89,12 +89,16 @@ impl DapStand {
         let wanted = arguments::whole(arguments, "count")?.filter(|count| *count > 0);
         let end = start.saturating_add(wanted.unwrap_or(u64::MAX));
         if let Some(node) = self.node(reference).cloned() {
-            return self.parts(&node, (start, wanted), arguments["filter"].as_str());
+            return self.parts(&node, start, wanted, arguments["filter"].as_str());
         }
         let (level, kind) = (usize::try_from(reference / STRIDE).unwrap_or(usize::MAX), reference % STRIDE);
         let all: Vec<Value> = if kind == LOCALS || kind == GLOBALS {
-            let variables =
-                self.tape.past.variables((self.step, level), kind == GLOBALS).map_err(of_trace)?.ok_or_else(no_list)?;
+            let variables = self
+                .tape
+                .past
+                .variables(StackPosition { step: self.step, level }, kind == GLOBALS)
+                .map_err(of_trace)?
+                .ok_or_else(no_list)?;
             variables.iter().map(|shown| self.described(level, shown)).collect()
         } else if level == 0 && (kind == READ || kind == WRITTEN) {
             let detail = self.tape.past.detail(self.step).map_err(of_trace)?;
@@ -114,7 +118,8 @@ impl DapStand {
     fn parts(
         &mut self,
         node: &VariableWithParts,
-        (start, wanted): (u64, Option<u64>),
+        start: u64,
+        wanted: Option<u64>,
         filter: Option<&str>,
     ) -> Result<Value, Failure> {
         let is_indexed = matches!(node.division, VariableDivision::Elements(_));
@@ -123,7 +128,7 @@ impl DapStand {
         }
         let n_most = wanted.unwrap_or(if is_indexed { MAX_ELEMENTS } else { u64::MAX });
         let end = start.saturating_add(n_most);
-        let list = self.listed(node, (start, end))?;
+        let list = self.listed(node, start, end)?;
         let mut all: Vec<Value> = list.iter().map(|part| self.described(node.level, part)).collect();
         if let VariableDivision::Elements(n) = node.division
             && wanted.is_none()
@@ -139,17 +144,13 @@ impl DapStand {
     pub fn part_of(&mut self, node: &VariableWithParts, name: &str) -> Result<Option<String>, Failure> {
         let index = name.strip_prefix('[').and_then(|name| name.strip_suffix(']')?.parse::<u64>().ok());
         let index = index.filter(|_| matches!(node.division, VariableDivision::Elements(_)));
-        let range = index.map_or((0, MAX_ELEMENTS), |index| (index, index.saturating_add(1)));
-        let parts = self.listed(node, range)?;
+        let (start, end) = index.map_or((0, MAX_ELEMENTS), |index| (index, index.saturating_add(1)));
+        let parts = self.listed(node, start, end)?;
         Ok(parts.into_iter().find(|part| part.name == name).map(|part| part.expression))
     }
 
     /// The parts of a variable at some positions.
-    pub fn listed(
-        &mut self,
-        node: &VariableWithParts,
-        (start, end): (u64, u64),
-    ) -> Result<Vec<ShownVariable>, Failure> {
+    pub fn listed(&mut self, node: &VariableWithParts, start: u64, end: u64) -> Result<Vec<ShownVariable>, Failure> {
         let expression = expression::parse(&node.expression).map_err(complaint)?;
         // `*p` is a part of another variable only between parentheses.
         let is_plain = |text: &str| {
@@ -157,8 +158,8 @@ impl DapStand {
                 && !text.contains([' ', '?', '<', '/', '%', '|', '^', '='])
         };
         let text = if is_plain(&node.expression) { node.expression.clone() } else { format!("({})", node.expression) };
-        let at = (self.step, node.level);
-        let found = self.tape.past.parts(at, &expression, (&text, start..end)).map_err(of_trace)?;
+        let at = StackPosition { step: self.step, level: node.level };
+        let found = self.tape.past.parts(at, &expression, &text, start..end).map_err(of_trace)?;
         Ok(found.unwrap_or_default())
     }
 
@@ -167,7 +168,8 @@ impl DapStand {
         let text = arguments["expression"].as_str().unwrap_or_default().trim();
         let level = arguments::level(arguments)?;
         let expression = expression::parse(text).map_err(complaint)?;
-        let meaning = self.tape.past.meaning((self.step, level), &expression).map_err(of_trace)?;
+        let meaning =
+            self.tape.past.meaning(StackPosition { step: self.step, level }, &expression).map_err(of_trace)?;
         let meaning = meaning.map_err(|why| complaint(format!("`{text}`: {why}")))?;
         let (reference, n_elements) = self.reference(level, text, meaning.division);
         let mut body = json!({"result": meaning.value, "variablesReference": reference});

@@ -29,7 +29,7 @@ impl<'p> SearchProgress<'p> {
     /// A search that begins now.
     ///
     /// - `request`: the number of the request that began it, and that of the search.
-    pub fn new(is_over: &'p dyn Fn() -> bool, tell: Option<Tell<'p>>, (request, number): (i64, u64)) -> Self {
+    pub fn new(is_over: &'p dyn Fn() -> bool, tell: Option<Tell<'p>>, request: i64, number: u64) -> Self {
         Self { is_over, tell, id: format!("search-{number}"), request, begin: Instant::now(), told: None }
     }
 
@@ -72,10 +72,10 @@ mod tests {
     fn a_long_search_has_a_progress_and_a_short_one_has_none() {
         let mut told = Vec::new();
         let mut tell = |name: &str, body: Value| told.push((name.to_owned(), body));
-        let mut short = SearchProgress::new(&|| false, Some(&mut tell), (7, 1));
+        let mut short = SearchProgress::new(&|| false, Some(&mut tell), 7, 1);
         short.goes_on(0.5);
         short.end();
-        let mut long = SearchProgress::new(&|| false, Some(&mut tell), (7, 2));
+        let mut long = SearchProgress::new(&|| false, Some(&mut tell), 7, 2);
         long.begin = long.begin.checked_sub(PATIENCE).unwrap();
         long.goes_on(0.129);
         long.goes_on(0.2);

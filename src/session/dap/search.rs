@@ -134,7 +134,9 @@ impl HitSearch {
     fn next(
         &mut self,
         tape: &mut Tape,
-        (from, time, bound): (Step, TimeDirection, Option<Step>),
+        from: Step,
+        time: TimeDirection,
+        bound: Option<Step>,
         waiting: &mut dyn SearchWaiter,
     ) -> Result<Option<Step>, SearchEnding> {
         let last = self.sections.len().saturating_sub(1);
@@ -170,12 +172,14 @@ impl Hits {
     pub fn next(
         &mut self,
         tape: &mut Tape,
-        way: (Step, TimeDirection, Option<Step>),
+        from: Step,
+        time: TimeDirection,
+        bound: Option<Step>,
         waiting: &mut dyn SearchWaiter,
     ) -> Result<Option<Step>, SearchEnding> {
         match self {
-            Self::Known(hits) => Ok(next_hit(hits, way.0, way.1)),
-            Self::Searched(search) => search.next(tape, way, waiting),
+            Self::Known(hits) => Ok(next_hit(hits, from, time)),
+            Self::Searched(search) => search.next(tape, from, time, bound, waiting),
         }
     }
 }
@@ -189,6 +193,7 @@ fn within<'s>(steps: &'s [Step], range: &Range<u32>) -> &'s [Step] {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::dap::tape::StackPosition;
     use crate::expression;
     use idd_trace::native::stored::player;
     use idd_trace::writes::Writes;
@@ -227,7 +232,7 @@ mod tests {
                 search.n_steps = 5;
                 search.sections = vec![None; tape.n_steps() as usize / 5 + 1];
                 for _ in 0..2 {
-                    let found = search.next(tape, (Step(from), time, None), &mut Until(2.0, false)).unwrap();
+                    let found = search.next(tape, Step(from), time, None, &mut Until(2.0, false)).unwrap();
                     assert_eq!(found, next_hit(&all, Step(from), time), "from {from}, {time:?}");
                 }
             }
@@ -254,7 +259,13 @@ mod tests {
             let mut tape = tape(program);
             let last = tape.walk.last().unwrap();
             let expression = expression::parse(name).unwrap();
-            let target = tape.past.meaning((last, 0), &expression).unwrap().unwrap().target.unwrap();
+            let target = tape
+                .past
+                .meaning(StackPosition { step: last, level: 0 }, &expression)
+                .unwrap()
+                .unwrap()
+                .target
+                .unwrap();
             check(&mut tape, || HitSubject::Writes(target.clone()), None);
         }
     }
@@ -267,11 +278,13 @@ mod tests {
         let mut search = HitSearch::new(&tape, never, None);
         search.n_steps = 5;
         search.sections = vec![None; tape.n_steps() as usize / 5 + 1];
-        let way = (Step(1), TimeDirection::Forward, None);
-        let ended = search.next(&mut tape, way, &mut Until(0.5, false));
+        let ended = search.next(&mut tape, Step(1), TimeDirection::Forward, None, &mut Until(0.5, false));
         assert!(matches!(ended, Err(SearchEnding::Interrupted)), "{ended:?}");
         let n_played = search.sections.iter().flatten().count();
         assert!(n_played > 0 && n_played < search.sections.len());
-        assert_eq!(search.next(&mut tape, way, &mut Until(2.0, false)).unwrap(), None);
+        assert_eq!(
+            search.next(&mut tape, Step(1), TimeDirection::Forward, None, &mut Until(2.0, false)).unwrap(),
+            None
+        );
     }
 }

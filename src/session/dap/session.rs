@@ -141,7 +141,7 @@ impl<'o> DapSession<'o> {
             emit(number(seq, json!({"type": "event", "event": name, "body": body})));
         };
         let shown: Option<Tell<'_>> = if self.shows_progress { Some(&mut tell) } else { None };
-        let mut progress = SearchProgress::new(&*self.is_over_now, shown, (request, self.n_searches));
+        let mut progress = SearchProgress::new(&*self.is_over_now, shown, request, self.n_searches);
         let stopped = stand.run(time, &mut progress);
         progress.end();
         let (name, body) =

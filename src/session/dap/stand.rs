@@ -141,7 +141,7 @@ impl DapStand {
         for (number, (breakpoint, reason)) in all.into_iter().enumerate() {
             let bound = found.map(|(step, _)| step);
             let mut share = SearchShare { waiting: &mut *waiting, number, n_all };
-            let hit = match breakpoint.hits.next(&mut self.tape, (self.step, time, bound), &mut share) {
+            let hit = match breakpoint.hits.next(&mut self.tape, self.step, time, bound, &mut share) {
                 Ok(hit) => hit,
                 Err(SearchEnding::Failed(error)) => return Err(of_trace(error)),
                 Err(SearchEnding::Interrupted) => return Ok(self.stopped("pause", Some("the search was interrupted"))),

@@ -120,6 +120,15 @@ pub struct Meaning {
     pub division: VariableDivision,
 }
 
+/// An activation before a step.
+#[derive(Debug, Clone, Copy)]
+pub struct StackPosition {
+    /// The step.
+    pub step: Step,
+    /// The level in the stack; 0 is the innermost.
+    pub level: usize,
+}
+
 /// What was before each step of a run.
 pub trait Past {
     /// A part of the stack before a step, the innermost activation first; and the number of all activations.
@@ -127,23 +136,24 @@ pub trait Past {
 
     /// The variables of the activation of a level before a step, or the global ones that it sees; `None` if there is
     /// no such level.
-    fn variables(&mut self, at: (Step, usize), is_global: bool) -> Result<Option<Vec<ShownVariable>>, TraceError>;
+    fn variables(&mut self, at: StackPosition, is_global: bool) -> Result<Option<Vec<ShownVariable>>, TraceError>;
 
     /// The parts of a variable before a step; `None` if it has none.
     ///
     /// - `range`: the positions of those that are wanted.
     fn parts(
         &mut self,
-        at: (Step, usize),
+        at: StackPosition,
         expression: &Expression,
-        wanted: (&str, Range<u64>),
+        text: &str,
+        range: Range<u64>,
     ) -> Result<Option<Vec<ShownVariable>>, TraceError>;
 
     /// All facts about a step.
     fn detail(&mut self, step: Step) -> Result<Option<Detail>, TraceError>;
 
     /// What an expression means before a step, in the activation of a level, or why it means nothing.
-    fn meaning(&mut self, at: (Step, usize), expression: &Expression) -> Result<Result<Meaning, String>, TraceError>;
+    fn meaning(&mut self, at: StackPosition, expression: &Expression) -> Result<Result<Meaning, String>, TraceError>;
 
     /// Whether a condition holds before some steps, ascending; fewer answers if it was interrupted.
     ///
@@ -193,7 +203,7 @@ impl<'t> TapeBuilder<'t> {
     /// The number of the place of a statement. It is looked up once for each statement of a function.
     ///
     /// - `place`: where a debugger stops for it, if it does.
-    fn place<'p>(&mut self, (function, statement): (u32, u32), place: impl FnOnce() -> Option<&'p Place>) -> u32 {
+    fn place<'p>(&mut self, function: u32, statement: u32, place: impl FnOnce() -> Option<&'p Place>) -> u32 {
         let (function, statement) = (function as usize, statement as usize);
         if let Some(Some(number)) = self.statements.get(function).and_then(|known| known.get(statement)) {
             return *number;
@@ -218,7 +228,7 @@ impl<'t> TapeBuilder<'t> {
     /// Takes the next step down.
     ///
     /// - `frame`, `depth`: the number of its activation, and of all on the stack.
-    fn step(&mut self, place: u32, (frame, depth): (u64, usize), thread: u32) {
+    fn step(&mut self, place: u32, frame: u64, depth: usize, thread: u32) {
         let n_steps = u32::try_from(self.walk.rows.len() + 1).unwrap_or(u32::MAX);
         if n_steps.is_multiple_of(INTERVAL) && (self.is_over)() {
             self.is_interrupted = true;

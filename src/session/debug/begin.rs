@@ -42,7 +42,7 @@ pub fn of_recording(order: &DebugOrder, location: &Location) -> Result<(DebugWal
     let mut recorded = recorded::open(&order.which, location)?;
     let mut sources = RecordedSources::new(location, &recorded.recording);
     let ended = recorded.traced().end;
-    let compare = |other: &String| passing::compare((&recorded.name, &mut recorded.run), other, location);
+    let compare = |other: &String| passing::compare(&recorded.name, &mut recorded.run, other, location);
     let other = order.passing.as_ref().map(compare).transpose()?;
     let (outline, statements) = any_run::outline(&mut recorded.run).map_err(|error| failed(&error))?;
     let (run, named, passing, lines) = match other {
@@ -55,7 +55,7 @@ pub fn of_recording(order: &DebugOrder, location: &Location) -> Result<(DebugWal
     };
     let steps = match (&order.from, ended, run.said.last()) {
         // The run was just played.
-        (Some(Criterion::Line(file, line)), ..) => in_line((file, *line), &run, &statements)?.steps,
+        (Some(Criterion::Line(file, line)), ..) => in_line(file, *line, &run, &statements)?.steps,
         (Some(criterion), ..) => find(criterion, execution)?.steps,
         // The program is content with itself, so what it printed is wrong.
         (None, Some(0), Some(said)) => vec![(said.step, Step(u32::MAX))],
@@ -76,7 +76,7 @@ pub fn of_recording(order: &DebugOrder, location: &Location) -> Result<(DebugWal
         FailingStep { criteria: steps, prior, held, near: any_run::near(&recorded.run) },
     );
     let run = Walked::new(recorded.run, run, named);
-    let mut walk = DebugWalk::of((run, statements, table), building, passing, output.0);
+    let mut walk = DebugWalk::of(run, statements, table, building, passing, output.0);
     walk.assertions = assertions;
     walk.tree = recorded.recording.tree.as_ref().and_then(|tree| tree.parse().ok());
     walk.expect(&order.expected)?;
@@ -88,12 +88,12 @@ pub fn of_recording(order: &DebugOrder, location: &Location) -> Result<(DebugWal
 }
 
 /// The steps of a line in a run that was played.
-fn in_line((file, line): (&str, u32), run: &Outline, statements: &Statements) -> Result<CriterionSteps, Failure> {
-    let is_here = |place: &Option<Place>| place.as_ref().is_some_and(|place| is_in_line(place, (file, line)));
+fn in_line(file: &str, line: u32, run: &Outline, statements: &Statements) -> Result<CriterionSteps, Failure> {
+    let is_here = |place: &Option<Place>| place.as_ref().is_some_and(|place| is_in_line(place, file, line));
     let is_here: Vec<bool> = statements.places.iter().map(is_here).collect();
     let steps = (1..).map(Step).zip(statements.of_steps.iter().zip(&run.entries).skip(1));
     let steps = steps.filter(|(_, (statement, is_entry))| is_here[**statement as usize] && !**is_entry);
-    of_line((file, line), steps.map(|(step, _)| step).collect())
+    of_line(file, line, steps.map(|(step, _)| step).collect())
 }
 
 /// How suspicious statements are before the first answer, where that is not 1.
@@ -136,7 +136,7 @@ pub fn of_versions<T>(
     with_explainer(order, location, context, talk, |explainer, desk| {
         let PairedRuns { failing, passing, failure, first } = explainer.both(desk)?;
         let mut walk = DebugWalk::new(failing, Some(passing), &[(failure, Step(u32::MAX))])?;
-        let (changed, tree) = (explainer.changed.clone(), explainer.pair.failing.0);
+        let (changed, tree) = (explainer.changed.clone(), explainer.pair.failing.tree);
         walk.tree = Some(tree);
         walk.first = first;
         debug(walk, &ComparedVersions { changed, tree })

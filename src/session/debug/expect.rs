@@ -152,7 +152,7 @@ impl DebugWalk {
     }
 
     fn check(&mut self, expectation: &Expectation) -> Result<ExpectationCheck, Failure> {
-        let is_here = |place: &idd_trace::Place| is_in_line(place, (&expectation.file, expectation.line));
+        let is_here = |place: &idd_trace::Place| is_in_line(place, &expectation.file, expectation.line);
         let places: Vec<bool> =
             self.statements.places.iter().map(|place| place.as_ref().is_some_and(is_here)).collect();
         let here = (1..=self.failure.0).map(Step).filter(|step| {

@@ -2,6 +2,7 @@
 
 use crate::debug::{Bug, DebugWalk};
 use crate::recorded::ProcessChoice;
+use crate::version::TreeVersion;
 use crate::{Failure, Talk, explain, kept, recorded};
 use idd_explain::facts::{StepFacts, UsedValue};
 use idd_explain::feedback::{Feedback, JudgedStep};
@@ -33,7 +34,8 @@ fn named(name: &str, value: Option<&str>) -> String {
 /// What a walk says that ended with the first wrong step.
 pub fn explained(
     walk: &mut DebugWalk,
-    (step, bug): (Step, Bug),
+    step: Step,
+    bug: Bug,
     line: ExplainedLine<'_>,
 ) -> Result<idd_report::walk::FinishedWalk, Failure> {
     let mut judged: Vec<JudgedStep> = walk.judged.clone();
@@ -94,7 +96,13 @@ pub fn keep(walk: &DebugWalk, location: &Location, talk: &mut dyn Talk) {
     let Some(report) = finding.and_then(|(finding, _)| finding.report().ok()) else { return };
     let same = proven(&report).into_iter().find(|(role, _, tested)| role.is_failure() && *tested == tree);
     if let Some((_, commit, _)) = same {
-        explain::keep(report.hunt, (tree, commit), || Explanation::Walk(explanation.clone()), (location, talk));
+        explain::keep(
+            report.hunt,
+            TreeVersion { tree, commit },
+            || Explanation::Walk(explanation.clone()),
+            location,
+            talk,
+        );
     }
 }
 

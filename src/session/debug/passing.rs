@@ -65,7 +65,8 @@ pub struct PassingComparison {
 ///
 /// Cost: three passes over each run.
 pub fn compare(
-    (failing, run): (&str, &mut recorded::ProcessRun),
+    failing: &str,
+    run: &mut recorded::ProcessRun,
     name: &str,
     location: &Location,
 ) -> Result<PassingComparison, Failure> {

@@ -80,7 +80,7 @@ impl StepSeeker {
                 Some((reached, time, begin)) if time == *direction && begin == from => reached,
                 _ => from,
             };
-            match self.find(walk, &target, (begin, *direction), person)? {
+            match self.find(walk, &target, begin, *direction, person)? {
                 SearchOutcome::Found(step) => {
                     let is_other_way = time.is_none() && *direction == TimeDirection::Backward;
                     let note = is_other_way
@@ -107,7 +107,8 @@ impl StepSeeker {
         &self,
         walk: &mut DebugWalk,
         target: &SeekTarget,
-        (from, time): (Step, TimeDirection),
+        from: Step,
+        time: TimeDirection,
         person: &mut dyn StepJudge,
     ) -> Result<SearchOutcome, Failure> {
         let wanted = match target {
@@ -123,7 +124,7 @@ impl StepSeeker {
                     is_wanted[walk.table.statement(step) as usize]
                         && !entries.get(step.0 as usize).is_some_and(|is| *is)
                 };
-                return Ok(scan(&walk.table, (from, time), &is_line));
+                return Ok(scan(&walk.table, from, time, &is_line));
             }
             SeekTarget::Function(name) => {
                 let is_wanted: Vec<bool> =
@@ -132,7 +133,7 @@ impl StepSeeker {
                 let is_entry = |step: Step| {
                     entries.get(step.0 as usize).is_some_and(|is| *is) && is_wanted[walk.table.statement(step) as usize]
                 };
-                return Ok(scan(&walk.table, (from, time), &is_entry));
+                return Ok(scan(&walk.table, from, time, &is_entry));
             }
             SeekTarget::Beside => {
                 let found = self.calls(walk).beside(from, time).map(|step| walk.table.shown(step));
@@ -160,7 +161,7 @@ impl StepSeeker {
 }
 
 /// The nearest step in a direction that a person looks at for one that is wanted.
-fn scan(table: &StepTable, (from, time): (Step, TimeDirection), is_wanted: &dyn Fn(Step) -> bool) -> SearchOutcome {
+fn scan(table: &StepTable, from: Step, time: TimeDirection, is_wanted: &dyn Fn(Step) -> bool) -> SearchOutcome {
     let n_steps = u32::try_from(table.shown.len()).unwrap_or(u32::MAX);
     let found = match time {
         TimeDirection::Forward => {
@@ -228,7 +229,7 @@ mod tests {
     fn lines_are_found_in_both_directions_by_the_steps_that_are_shown() {
         let (table, run, _) = example();
         let is_entry = |step: Step| run.entries[step.0 as usize];
-        let find = |from: u32, time: TimeDirection| scan(&table, (Step(from), time), &is_entry);
+        let find = |from: u32, time: TimeDirection| scan(&table, Step(from), time, &is_entry);
         // An entry is shown as its call, and the call that one stands at is not found again.
         assert_eq!(find(1, TimeDirection::Forward), SearchOutcome::Found(Step(2)));
         assert_eq!(find(2, TimeDirection::Forward), SearchOutcome::Found(Step(6)));

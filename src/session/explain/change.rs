@@ -23,12 +23,12 @@ pub type LinesByPath = BTreeMap<String, BTreeSet<u32>>;
 /// Cost: if a macro changed, reads each C file of the failing version.
 pub fn lines(location: &Location, pair: &Pair) -> Result<LinesByPath, Failure> {
     let store = certificate::store(location)?;
-    let (patch, _) = store.patch(pair.reference, pair.failing.0)?;
+    let (patch, _) = store.patch(pair.reference, pair.failing.tree)?;
     let patch = String::from_utf8_lossy(&patch);
     let mut lines = of_patch(&patch);
     let mut macros = expanded::changed_macros(&patch);
     if !macros.is_empty() {
-        let texts = source::texts(store.repository(), pair.failing.0, &C_FILES);
+        let texts = source::texts(store.repository(), pair.failing.tree, &C_FILES);
         expanded::close(&mut macros, texts.iter().map(|(_, text)| &**text));
         for (path, text) in &texts {
             expanded::mark(&mut lines, path, text, &macros);
@@ -39,7 +39,7 @@ pub fn lines(location: &Location, pair: &Pair) -> Result<LinesByPath, Failure> {
 
 /// The lines of the reference that the failing version lacks or has otherwise.
 pub fn gone(location: &Location, pair: &Pair) -> Result<LinesByPath, Failure> {
-    let (patch, _) = certificate::store(location)?.patch(pair.failing.0, pair.reference)?;
+    let (patch, _) = certificate::store(location)?.patch(pair.failing.tree, pair.reference)?;
     Ok(of_patch(&String::from_utf8_lossy(&patch)))
 }
 
@@ -69,7 +69,7 @@ const COMMENTS: [&str; 4] = ["//", "/*", "* ", "*/"];
 impl ReferenceLines {
     /// Of the change between two versions.
     pub fn new(location: &Location, pair: &Pair) -> Result<Self, Failure> {
-        let (patch, _) = certificate::store(location)?.patch(pair.reference, pair.failing.0)?;
+        let (patch, _) = certificate::store(location)?.patch(pair.reference, pair.failing.tree)?;
         Ok(Self::of_patch(&String::from_utf8_lossy(&patch)))
     }
 

@@ -1,7 +1,7 @@
 //! The chain between two runs, and everything that is said with it.
 
 use crate::explain::forks::ForkServer;
-use crate::explain::model::{Explainer, Explanation, Figures, Limit, Sides, Switched, interrupted};
+use crate::explain::model::{ChainLimits, Explainer, Explanation, Figures, Limit, Sides, Switched, interrupted};
 use crate::explain::progress::ReportedExecutions;
 use crate::explain::{change, forks};
 use crate::{Failure, Talk};
@@ -45,7 +45,7 @@ impl Explainer<'_> {
             mut server,
             mut switched,
             n_processes,
-            limits: (max_tests, budget),
+            limits: ChainLimits { max_tests, time: budget },
         } = sides;
         if switched.is_none() {
             remarks.extend(rename(&mut failing, &mut reference)?);
@@ -77,10 +77,10 @@ impl Explainer<'_> {
         remarks.extend(self.verify(&found, &mut causality, talk)?);
         let mut is_over = after_grace();
         let (mut links, is_whole) = tell(&mut causality, &mut found, switched.as_ref(), &mut is_over, &mut remarks)?;
-        let mut sources = change::TreeSources::new(self.location, pair.failing.0)?;
+        let mut sources = change::TreeSources::new(self.location, pair.failing.tree)?;
         let mut missing = None;
         if switched.is_none() && is_whole {
-            missing = lead(&mut causality, &found, &mut links, (&mut sources, &changed))?;
+            missing = lead(&mut causality, &found, &mut links, &mut sources, &changed)?;
         }
         let is_apart = missing.is_some();
         let from_outside =
@@ -88,7 +88,7 @@ impl Explainer<'_> {
         if is_apart && from_outside.is_none() && found.end != ChainEnd::Unfinished {
             // None of its lines is in the chain: perhaps because none of them runs.
             remarks.extend(self.mark_around(&mut causality, &mut sources, &mut changed)?);
-            missing = lead(&mut causality, &found, &mut links, (&mut sources, &changed))?;
+            missing = lead(&mut causality, &found, &mut links, &mut sources, &changed)?;
         }
         let sets = sets(&mut causality, &found, &mut is_over).map_err(told)?;
         let failure = causality.failure().clone();
@@ -273,7 +273,8 @@ fn lead(
     causality: &mut Causality<ForkServer>,
     found: &FaultChain,
     links: &mut Vec<Link>,
-    (sources, changed): (&mut change::TreeSources, &change::LinesByPath),
+    sources: &mut change::TreeSources,
+    changed: &change::LinesByPath,
 ) -> Result<Option<Missing>, Failure> {
     let mut is_touched = |place: &Place| is_touched(place, sources, changed);
     match roots::lead(causality, found, links, &mut is_touched) {

@@ -133,7 +133,7 @@ impl Explainer<'_> {
         let (mut runs, wrong, number) = self.java_runs(&bad, &good)?;
         let Begun { mut chain, remedies, .. } = self.java_chain(&mut runs, &wrong, ChainStart::Change)?;
         drop(runs);
-        self.finish((&mut chain, &remedies), (&bad, number, self.pair.failing.0), desk)?;
+        self.finish(&mut chain, &remedies, &bad, number, self.pair.failing.tree, desk)?;
         chain.figures.build_seconds = seconds;
         chain.figures.seconds = searched.elapsed().as_secs_f64();
         Ok(Some(chain))
@@ -141,7 +141,7 @@ impl Explainer<'_> {
 
     /// Runs both versions, the failing one first in the result; `None` if the test runs no Java program.
     pub(super) fn java_sides(&self, desk: &mut Desk<'_>) -> Result<Option<(JavaSide, JavaSide)>, Failure> {
-        if RecordingTools::of_java(self.location, self.context, self.pair.failing.0).is_none() {
+        if RecordingTools::of_java(self.location, self.context, self.pair.failing.tree).is_none() {
             return Ok(None);
         }
         desk.talk.say("Building and running the reference; Java programs are recorded.");
@@ -159,7 +159,7 @@ impl Explainer<'_> {
         desk.talk.say("Building and running the failing version.");
         // Tests of links run what was built.
         desk.sandbox.keep_products();
-        let bad = self.java_side("bad", self.pair.failing.0, desk)?;
+        let bad = self.java_side("bad", self.pair.failing.tree, desk)?;
         bad.check_failing()?;
         Ok(Some((bad, good)))
     }
@@ -179,7 +179,7 @@ impl Explainer<'_> {
 
     /// Builds a version, and runs the test on it.
     fn java_side(&self, name: &str, tree: TreeId, desk: &mut Desk<'_>) -> Result<JavaSide, Failure> {
-        self.java_run(name, (tree, true), &[], desk)
+        self.java_run(name, tree, true, &[], desk)
     }
 
     /// Runs the test on a version.
@@ -188,7 +188,8 @@ impl Explainer<'_> {
     fn java_run(
         &self,
         name: &str,
-        (tree, is_built): (TreeId, bool),
+        tree: TreeId,
+        is_built: bool,
         replacements: &[Replacement],
         desk: &mut Desk<'_>,
     ) -> Result<JavaSide, Failure> {
@@ -198,8 +199,8 @@ impl Explainer<'_> {
         let mut interrupt = self.interrupt.clone();
         let job = ProbeJob { is_clean: is_built, ..ProbeJob::fresh(tree, self.limit()) };
         let RecordedRun { seen, taken, losses } =
-            instruments.run_with(replacements, &job, (&place, is_built), &mut |job, commands, listener| {
-                observe(desk.sandbox, job, commands, (listener, &mut interrupt))?.ok_or_else(interrupted)
+            instruments.run_with(replacements, &job, &place, is_built, &mut |job, commands, listener| {
+                observe(desk.sandbox, job, commands, listener, &mut interrupt)?.ok_or_else(interrupted)
             })?;
         let processes = taken.into_iter().filter(|taken| taken.is_java).collect();
         plain_build(&seen)?;
@@ -244,7 +245,7 @@ impl Explainer<'_> {
         wrong: &WrongEnd,
         touched: ChainStart,
     ) -> Result<chain::JavaChain, Failure> {
-        let mut sources = change::TreeSources::new(self.location, self.pair.failing.0)?;
+        let mut sources = change::TreeSources::new(self.location, self.pair.failing.tree)?;
         let mut old = change::TreeSources::new(self.location, self.pair.reference)?;
         let gone = change::gone(self.location, &self.pair)?;
         let mut is_gone = |step: Step| {
@@ -263,7 +264,7 @@ impl Explainer<'_> {
     }
 
     fn java_chain(&self, runs: &mut Runs, wrong: &WrongEnd, touched: ChainStart) -> Result<Begun, Failure> {
-        let mut sources = change::TreeSources::new(self.location, self.pair.failing.0)?;
+        let mut sources = change::TreeSources::new(self.location, self.pair.failing.tree)?;
         let replaced = change::ReferenceLines::new(self.location, &self.pair)?;
         let found = self.java_steps(runs, wrong, touched)?;
         let Runs { failing: (failing, ours), reference: (reference, theirs), alignment, remarks } = runs;
@@ -273,8 +274,8 @@ impl Explainer<'_> {
             let mut is_touched = |step: Step| touched.is_at(step, ours, &mut sources, &self.changed);
             story::tell(&both, &mut players, &found.steps, &mut is_touched)?
         };
-        let remedies = remedies(&both, (failing, reference), &told.links)?;
-        let at = StepPlace::new(ours.place(wrong.step), told.instance, (&self.changed, &mut sources));
+        let remedies = remedies(&both, failing, reference, &told.links)?;
+        let at = StepPlace::new(ours.place(wrong.step), told.instance, &self.changed, &mut sources);
         let mut all = std::mem::take(remarks);
         let beginning = match touched {
             ChainStart::Change => beginning(&found),
@@ -287,7 +288,7 @@ impl Explainer<'_> {
             all.push(format!("{} left out that did the same as the one before", count(told.n_left, "link")));
         }
         let links = told.links.iter().enumerate().map(|(nth, link)| {
-            let at = StepPlace::new(link.place.as_ref(), link.instance, (&self.changed, &mut sources));
+            let at = StepPlace::new(link.place.as_ref(), link.instance, &self.changed, &mut sources);
             // The change removed what the first step stands for.
             let begins = nth == 0 && found.begin == JavaChainBegin::Change && touched == ChainStart::Change;
             let in_change = at.in_change || begins;
@@ -327,8 +328,11 @@ impl Explainer<'_> {
     /// Cost: runs the program or the test on the failing version again for each link, see [`Laboratory::test`].
     fn finish(
         &self,
-        (chain, remedies): (&mut ReportChain, &[Remedy]),
-        (bad, number, tree): (&JavaSide, usize, TreeId),
+        chain: &mut ReportChain,
+        remedies: &[Remedy],
+        bad: &JavaSide,
+        number: usize,
+        tree: TreeId,
         desk: &mut Desk<'_>,
     ) -> Result<(), Failure> {
         if self.order.is_unchecked {
@@ -338,7 +342,7 @@ impl Explainer<'_> {
         desk.talk.say("Testing the links: the failing version runs with values of the reference.");
         let order = self.record_args();
         let instruments = self.java_instruments(&order, tree, desk)?;
-        let done = match Laboratory::new(self, (&instruments, desk.sandbox), (bad, number, tree)).test(remedies) {
+        let done = match Laboratory::new(self, &instruments, desk.sandbox, bad, number, tree).test(remedies) {
             // The chain is told without them.
             Err(failure) if failure.status == Status::Interrupted => Experiments::interrupted(),
             done => done?,
@@ -383,7 +387,8 @@ fn how(chain: &ReportChain) -> Option<String> {
 /// Cost: plays each run once.
 fn remedies(
     both: &chain::RunPair<'_>,
-    (failing, reference): (&mut JavaPlayer, &mut JavaPlayer),
+    failing: &mut JavaPlayer,
+    reference: &mut JavaPlayer,
     links: &[Link],
 ) -> Result<Vec<Remedy>, Failure> {
     let steps: Vec<Step> = links.iter().map(|link| link.step).collect();

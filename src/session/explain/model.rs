@@ -3,8 +3,9 @@
 use crate::explain::change;
 use crate::explain::forks::ForkServer;
 use crate::recorded::order::ExplainOrder;
+use crate::version::TreeVersion;
 use crate::{Context, Failure, Interrupt, Talk};
-use idd_base::{CommitId, TreeId};
+use idd_base::TreeId;
 use idd_explain::chain::FaultChain;
 use idd_explain::failure::RunEnding;
 use idd_explain::link::{Instance, Link};
@@ -37,11 +38,25 @@ pub(super) const PATIENCE: (u64, u64) = (20, 200_000);
 /// The same for a failing run that had not ended when the test was killed: only the beginning of what does not end is needed.
 pub(super) const PATIENCE_ENDLESS: (u64, u64) = (4, 20_000);
 
+/// How much of a run is recorded, and how long it may take.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct RecordLimits {
+    pub(super) max_bytes: u64,
+    pub(super) time: Duration,
+}
+
+/// How many runs of the test the search for a chain may use, and how long it may take.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct ChainLimits {
+    pub(super) max_tests: u64,
+    pub(super) time: Option<Duration>,
+}
+
 /// The two versions.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Pair {
     /// The tree that fails, and the commit that it is closest to.
-    pub failing: (TreeId, CommitId),
+    pub failing: TreeVersion,
     /// The tree that passes.
     pub reference: TreeId,
     /// How both are called.
@@ -134,8 +149,7 @@ pub(super) struct Sides {
     pub(super) switched: Option<Switched>,
     /// Of programs that the test ran on the failing version.
     pub(super) n_processes: usize,
-    /// How many causality tests the search may use, and how long it may take.
-    pub(super) limits: (u64, Option<Duration>),
+    pub(super) limits: ChainLimits,
 }
 
 /// Where versions are built and run, and who hears of it.

@@ -3,6 +3,7 @@
 use crate::explain::model::Pair;
 use crate::kept::KeptHunt;
 use crate::recorded::order::{ExplainOrder, ExplainedSide};
+use crate::version::TreeVersion;
 use crate::{Failure, Talk, kept, saved};
 use idd_base::TreeId;
 use idd_report::certificate::{ClaimRole, proven};
@@ -25,9 +26,9 @@ pub fn find(
             let bad = bad.as_deref().unwrap_or("HEAD");
             let commit = graph::resolve(user, bad)?;
             let other = graph::resolve(user, good)?;
-            let failing = (graph::tree_of(user, commit)?, commit);
+            let failing = TreeVersion { tree: graph::tree_of(user, commit)?, commit };
             let reference = graph::tree_of(user, other)?;
-            if failing.0 == reference {
+            if failing.tree == reference {
                 return Err(Failure::error(format!("`{bad}` and `{good}` are the same tree")));
             }
             Ok((
@@ -41,7 +42,7 @@ pub fn find(
             let tree = graph::tree_of(user, commit)?;
             Ok((
                 Pair {
-                    failing: (tree, commit),
+                    failing: TreeVersion { tree, commit },
                     reference: tree,
                     names: (name.to_owned(), SWITCHED.to_owned()),
                     hunt: None,
@@ -95,15 +96,17 @@ fn of_hunt(order: &ExplainOrder, kept: KeptHunt, location: &Location) -> Result<
     let (report, plan) = (kept.report()?, saved::plan(&kept.replay)?);
     of_failure(&report)?;
     let proven = proven(&report);
-    let of =
-        |role: ClaimRole| proven.iter().find(|(found, ..)| *found == role).map(|(_, commit, tree)| (*tree, *commit));
+    let of = |role: ClaimRole| {
+        let claim = proven.iter().find(|(found, ..)| *found == role);
+        claim.map(|(_, commit, tree)| TreeVersion { tree: *tree, commit: *commit })
+    };
     let roles = match order.at {
         ExplainedSide::Culprit => (ClaimRole::BadFails, ClaimRole::NecessaryPasses),
         ExplainedSide::Head => (ClaimRole::TargetFails, ClaimRole::FixPasses),
     };
     // Without a reference only the lines are marked that the change touches.
     let other = of(roles.1).or_else(|| of(roles.0).filter(|_| order.switch_budget.is_some()));
-    let (Some(failing), Some((reference, _))) = (of(roles.0), other) else {
+    let (Some(failing), Some(TreeVersion { tree: reference, .. })) = (of(roles.0), other) else {
         let (message, hint) = match order.at {
             ExplainedSide::Culprit => (
                 "the hunt has found no necessary change to explain",
@@ -118,11 +121,11 @@ fn of_hunt(order: &ExplainOrder, kept: KeptHunt, location: &Location) -> Result<
     };
     let private = private::open(&private::private_directory(&location.idd_directory()));
     let is_there = |tree: TreeId| private.as_ref().is_ok_and(|private| graph::has_tree(private, tree));
-    if ![failing.0, reference].into_iter().all(is_there) {
+    if ![failing.tree, reference].into_iter().all(is_there) {
         return Err(Failure::error("the trees that the hunt tested no longer exist")
             .with_hint("`git idd gc` removes such trees; hunt again, known results are not run again"));
     }
-    let short = failing.1.to_string().chars().take(10).collect::<String>();
+    let short = failing.commit.to_string().chars().take(10).collect::<String>();
     let names = match order.at {
         _ if order.switch_budget.is_some() => (short, SWITCHED.to_owned()),
         ExplainedSide::Culprit => (short, "the same revision without the necessary change".to_owned()),

@@ -17,7 +17,7 @@ pub fn chain(explanation: &Explanation, sources: &mut TreeSources, replaced: &Re
     let Explanation { links, sets, failure: (failure, shown), pair, figures, switched, remarks, .. } = explanation;
     let (bad, good) = &pair.names;
     let changed = &explanation.changed;
-    let at = StepPlace::new(shown.place.as_ref(), shown.instance, (changed, sources));
+    let at = StepPlace::new(shown.place.as_ref(), shown.instance, changed, sources);
     let was = if links.is_empty() { at.was(replaced) } else { None };
     let what = words::failure(explanation);
     let what = match was.as_ref().map(|was| was.clause(&|text| String::from_utf8_lossy(text.as_bytes()).into_owned())) {
@@ -39,7 +39,7 @@ pub fn chain(explanation: &Explanation, sources: &mut TreeSources, replaced: &Re
         switched: switched.as_ref().map(|switched| of_switched(switched, explanation, sources)),
         links: links
             .iter()
-            .map(|link| of_link(link, StepPlace::new(link.place.as_ref(), link.instance, (changed, sources)), replaced))
+            .map(|link| of_link(link, StepPlace::new(link.place.as_ref(), link.instance, changed, sources), replaced))
             .collect(),
         sets: sets.iter().map(set).collect(),
         end: match explanation.chain.end {
@@ -92,7 +92,8 @@ impl StepPlace {
     pub(super) fn new(
         place: Option<&Place>,
         instance: Option<Instance>,
-        (changed, sources): (&LinesByPath, &mut TreeSources),
+        changed: &LinesByPath,
+        sources: &mut TreeSources,
     ) -> Self {
         let path = place.map(|place| sources.path(&place.file));
         let is_changed =
@@ -122,7 +123,7 @@ impl StepPlace {
 fn of_switched(switched: &model::Switched, explanation: &Explanation, sources: &mut TreeSources) -> Switched {
     let (failure, _) = &explanation.failure;
     let mut at = |place: Option<&Place>, instance| {
-        let StepPlace { file, line, which, .. } = StepPlace::new(place, instance, (&explanation.changed, sources));
+        let StepPlace { file, line, which, .. } = StepPlace::new(place, instance, &explanation.changed, sources);
         (file, line, which)
     };
     let (file, line, which) = at(switched.place.as_ref(), switched.instance);

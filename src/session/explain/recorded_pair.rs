@@ -4,7 +4,7 @@ use crate::Failure;
 use crate::debug::any_run::Walked;
 use crate::debug::passing::PassingRun;
 use crate::explain::finding::{no_difference, rename};
-use crate::explain::model::{Desk, Explainer, LONGER, ending_of};
+use crate::explain::model::{Desk, Explainer, LONGER, RecordLimits, ending_of};
 use idd_base::Ending;
 use idd_explain::align::Alignment;
 use idd_explain::java;
@@ -42,8 +42,8 @@ impl Explainer<'_> {
         let good = self.passing(desk)?;
         desk.talk.say("Building and running the failing version.");
         let longest = good.duration * LONGER.0 + LONGER.1;
-        let limits = (self.order.max_trace, self.limit().min(longest));
-        let bad = self.side("bad", self.pair.failing.0, limits, desk.sandbox)?;
+        let limits = RecordLimits { max_bytes: self.order.max_trace, time: self.limit().min(longest) };
+        let bad = self.side("bad", self.pair.failing.tree, limits, desk.sandbox)?;
         if bad.ending == Ending::Exit(0) {
             return Err(self.not_failing(desk));
         }

@@ -1,7 +1,7 @@
 //! Both versions, built under the instrumenting compiler and run with the test; and which of the processes is meant.
 
 use crate::criteria::FIRST_LIMIT;
-use crate::explain::model::{Explainer, interrupted};
+use crate::explain::model::{Explainer, RecordLimits, interrupted};
 use crate::explain::products::Products;
 use crate::order::{Holding, TestCommand};
 use crate::record::missed;
@@ -118,23 +118,23 @@ impl Explainer<'_> {
         &self,
         name: &str,
         tree: TreeId,
-        limits: (u64, Duration),
+        limits: RecordLimits,
         sandbox: &mut Sandbox,
     ) -> Result<BuiltSide, Failure> {
         let build = self.build(name)?;
-        self.recorded(name, tree, limits, (sandbox, &build, &|variables| Ok(self.commands(&build, variables))))
+        self.recorded(name, tree, limits, sandbox, &build, &|variables| Ok(self.commands(&build, variables)))
     }
 
     /// Builds the failing version, keeps what the build makes, and runs the test on it.
     pub(super) fn failing(
         &self,
         tree: TreeId,
-        limits: (u64, Duration),
+        limits: RecordLimits,
         sandbox: &mut Sandbox,
     ) -> Result<(BuiltSide, Products), Failure> {
         let products = Products::new(self)?;
         let commands = |variables| products.commands(self, variables);
-        let side = self.recorded("bad", tree, limits, (sandbox, &products.build, &commands))?;
+        let side = self.recorded("bad", tree, limits, sandbox, &products.build, &commands)?;
         Ok((side, products))
     }
 
@@ -142,15 +142,17 @@ impl Explainer<'_> {
         &self,
         name: &str,
         tree: TreeId,
-        (max_trace, limit): (u64, Duration),
-        (sandbox, build, commands): (&mut Sandbox, &BuildDirectory, WithVariables<'_>),
+        limits: RecordLimits,
+        sandbox: &mut Sandbox,
+        build: &BuildDirectory,
+        commands: WithVariables<'_>,
     ) -> Result<BuiltSide, Failure> {
         let (socket, place) = (self.root.join(format!("trace-{name}")), self.root.join(name));
         let mut run = || -> Result<(Observation, Vec<TakenTrace>), Failure> {
             let recording = commands(vec![(listen::VARIABLE.into(), socket.clone().into())])?;
-            let listener = TraceListener::start(&socket, &place, (max_trace, KeptPart::First))?;
+            let listener = TraceListener::start(&socket, &place, (limits.max_bytes, KeptPart::First))?;
             let seen = sandbox.observe(
-                &ProbeJob::fresh(tree, limit),
+                &ProbeJob::fresh(tree, limits.time),
                 &recording,
                 &mut listener.watched(&mut self.interrupt.clone()),
             );

@@ -18,7 +18,8 @@ use std::time::{Duration, Instant};
 
 use crate::explain::forks::ForkServer;
 use crate::explain::model::{
-    Desk, Explainer, Explanation, FIRST_TRACE, Limit, Other, PARKED_LIMIT, PATIENCE, Sides, Switched, interrupted,
+    ChainLimits, Desk, Explainer, Explanation, FIRST_TRACE, Limit, Other, PARKED_LIMIT, PATIENCE, RecordLimits, Sides,
+    Switched, interrupted,
 };
 use crate::explain::parking::EndOfTest;
 use crate::explain::products::Products;
@@ -194,7 +195,7 @@ impl SwitchedRun<'_, '_> {
         &mut self,
         found: &FoundDecision,
         search: &DecisionSearch,
-        limits: (u64, Option<Duration>),
+        limits: ChainLimits,
         seconds: f64,
         talk: &mut dyn Talk,
     ) -> Result<Explanation, Failure> {
@@ -239,9 +240,9 @@ impl Explainer<'_> {
     /// Explains the failing version by itself.
     pub(super) fn explain_switched(&self, budget: usize, desk: &mut Desk<'_>) -> Result<Explanation, Failure> {
         let begin = Instant::now();
-        let tree = self.pair.failing.0;
+        let tree = self.pair.failing.tree;
         desk.talk.say("Building and running the failing version.");
-        let limits = (FIRST_TRACE.min(self.order.max_trace), self.limit());
+        let limits = RecordLimits { max_bytes: FIRST_TRACE.min(self.order.max_trace), time: self.limit() };
         let (bad, products) = self.failing(tree, limits, desk.sandbox)?;
         Self::check_failing(&bad)?;
         let meant = TargetProcess::new(&bad, self.failed_process(&bad)?);
@@ -292,9 +293,9 @@ impl Explainer<'_> {
         let max_tests = self.order.max_tests;
         let (mut explained, mut told, mut problem) = (Vec::new(), Vec::new(), None);
         let mut n_left = u32::try_from(found.len()).unwrap_or(u32::MAX);
-        let limits = (max_tests / u64::from(n_left.max(1)), self.order.budget);
+        let (max_each, budget) = (max_tests / u64::from(n_left.max(1)), self.order.budget);
         for each in &mut found {
-            let left = limits.1.map(|budget| budget.saturating_sub(searching.elapsed()) / n_left.max(1));
+            let time = budget.map(|budget| budget.saturating_sub(searching.elapsed()) / n_left.max(1));
             n_left = n_left.saturating_sub(1);
             if !each.is_tested {
                 search.n_tried.1 += 1;
@@ -303,7 +304,7 @@ impl Explainer<'_> {
                 }
                 each.is_tested = true;
             }
-            match subject.chain(each, &search, (limits.0, left), seconds, desk.talk) {
+            match subject.chain(each, &search, ChainLimits { max_tests: max_each, time }, seconds, desk.talk) {
                 Ok(explanation) => {
                     let is_whole = explanation.chain.end != ChainEnd::Unfinished;
                     let n_links = explanation.links.len();
@@ -320,11 +321,11 @@ impl Explainer<'_> {
         }
         let Some(index) = best(&told) else { return Err(problem.unwrap_or_else(|| none_passes(&search))) };
         let (chosen, mut explanation) = explained.swap_remove(index);
-        if explanation.limit == Some(Limit::MaxTests) && limits.0 < max_tests {
-            let left = limits.1.map(|budget| budget.saturating_sub(searching.elapsed()));
-            explanation = subject.chain(&chosen, &search, (max_tests, left), seconds, desk.talk)?;
+        if explanation.limit == Some(Limit::MaxTests) && max_each < max_tests {
+            let time = budget.map(|budget| budget.saturating_sub(searching.elapsed()));
+            explanation = subject.chain(&chosen, &search, ChainLimits { max_tests, time }, seconds, desk.talk)?;
         }
-        if explanation.limit.is_none() && limits.1.is_none_or(|budget| searching.elapsed() < budget) {
+        if explanation.limit.is_none() && budget.is_none_or(|budget| searching.elapsed() < budget) {
             desk.talk.say("Replacing values before the switched decision.");
             let links = subject.behind(&chosen, &search, &passing)?;
             if !links.is_empty() {

@@ -1,6 +1,6 @@
 //! What is said if the runs under instrumentation do not pass and fail as they should: which of four runs did what.
 
-use crate::explain::model::{Desk, Explainer, FIRST_TRACE, Pair, interrupted};
+use crate::explain::model::{Desk, Explainer, FIRST_TRACE, Pair, RecordLimits, interrupted};
 use crate::explain::sides::BuiltSide;
 use crate::explain::switching::search::{DecisionSearch, none_passes};
 use crate::{Failure, record};
@@ -15,8 +15,8 @@ type Endings = (Option<Ending>, Option<Ending>);
 impl Explainer<'_> {
     /// What is said of a reference that does not pass; named versions that were swapped are told to be.
     pub(super) fn not_passing(&self, good: &BuiltSide, desk: &mut Desk<'_>) -> Failure {
-        let limits = (FIRST_TRACE.min(self.order.max_trace), self.limit());
-        let bad = self.side("bad", self.pair.failing.0, limits, desk.sandbox).ok().map(|bad| bad.ending);
+        let limits = RecordLimits { max_bytes: FIRST_TRACE.min(self.order.max_trace), time: self.limit() };
+        let bad = self.side("bad", self.pair.failing.tree, limits, desk.sandbox).ok().map(|bad| bad.ending);
         if self.pair.hunt.is_none() && bad == Some(Ending::Exit(0)) {
             let (bad, good) = &self.pair.names;
             let message = format!("the test passes on `{bad}` and fails on `{good}`: they look swapped");
@@ -54,7 +54,7 @@ impl Explainer<'_> {
     /// What is said if no decision makes the test pass: perhaps it fails only under instrumentation.
     pub(super) fn none_passes(&self, search: &DecisionSearch, desk: &mut Desk<'_>) -> Failure {
         desk.talk.say("Running the failing version without instrumentation, to compare.");
-        let ending = self.as_it_is(self.pair.failing.0, desk.sandbox);
+        let ending = self.as_it_is(self.pair.failing.tree, desk.sandbox);
         if self.interrupt.is_interrupted() {
             return interrupted();
         }
@@ -69,7 +69,7 @@ impl Explainer<'_> {
     /// How the reference and the failing version end without instrumentation.
     fn as_they_are(&self, desk: &mut Desk<'_>) -> Endings {
         desk.talk.say("Running both versions without instrumentation, to compare.");
-        (self.as_it_is(self.pair.reference, desk.sandbox), self.as_it_is(self.pair.failing.0, desk.sandbox))
+        (self.as_it_is(self.pair.reference, desk.sandbox), self.as_it_is(self.pair.failing.tree, desk.sandbox))
     }
 
     fn as_it_is(&self, tree: TreeId, sandbox: &mut Sandbox) -> Option<Ending> {

@@ -133,7 +133,7 @@ impl Explainer<'_> {
         let mut candidates = Vec::new();
         for number in ours.iter().copied() {
             let one = &bad.taken[number];
-            let Some(twin) = twin((bad, &ours), (good, &theirs), number) else { continue };
+            let Some(twin) = twin(bad, &ours, good, &theirs, number) else { continue };
             if !self.is_wanted(number, one) {
                 continue;
             }
@@ -204,7 +204,7 @@ fn list(side: &BuiltSide, numbers: impl ExactSizeIterator<Item = usize>) -> Stri
 }
 
 /// The number of the counterpart: the one that was called alike, as many of these before it; else the one of the same program, as many of these before it.
-fn twin((bad, ours): (&BuiltSide, &[usize]), (good, theirs): (&BuiltSide, &[usize]), number: usize) -> Option<usize> {
+fn twin(bad: &BuiltSide, ours: &[usize], good: &BuiltSide, theirs: &[usize], number: usize) -> Option<usize> {
     let process = &bad.taken[number].process;
     let nth = |is_alike: &dyn Fn(&TakenTrace) -> bool| {
         let n_before = ours.iter().filter(|other| **other < number && is_alike(&bad.taken[**other])).count();

@@ -200,22 +200,22 @@ pub fn binary(operator: BinaryOperator, one: Number, other: Number) -> Result<Nu
     match (one, other) {
         (Number::Integer(one, ty), Number::Integer(other, other_ty)) => {
             if matches!(operator, BinaryOperator::ShiftLeft | BinaryOperator::ShiftRight) {
-                return shift(operator, (one, ty.promoted()), other);
+                return shift(operator, one, ty.promoted(), other);
             }
-            integers(operator, (one, other), ty.common(other_ty))
+            integers(operator, one, other, ty.common(other_ty))
         }
-        _ => floats(operator, (one.float(), other.float()), is_single(one, other)),
+        _ => floats(operator, one.float(), other.float(), is_single(one, other)),
     }
 }
 
-fn shift(operator: BinaryOperator, (number, ty): (i128, IntegerType), by: i128) -> Result<Number, String> {
+fn shift(operator: BinaryOperator, number: i128, ty: IntegerType, by: i128) -> Result<Number, String> {
     let by = u32::try_from(by).ok().filter(|by| *by < ty.bits);
     let by = by.ok_or_else(|| format!("a shift of {} bits is by 0 to {} bits", ty.bits, ty.bits - 1))?;
     let number = if operator == BinaryOperator::ShiftLeft { number << by } else { number >> by };
     Ok(Number::Integer(ty.wrap(number), ty))
 }
 
-fn integers(operator: BinaryOperator, (one, other): (i128, i128), ty: IntegerType) -> Result<Number, String> {
+fn integers(operator: BinaryOperator, one: i128, other: i128, ty: IntegerType) -> Result<Number, String> {
     let (one, other) = (ty.wrap(one), ty.wrap(other));
     let number = match operator {
         BinaryOperator::Multiply => one.wrapping_mul(other),
@@ -239,7 +239,7 @@ fn integers(operator: BinaryOperator, (one, other): (i128, i128), ty: IntegerTyp
     Ok(Number::Integer(ty.wrap(number), ty))
 }
 
-fn floats(operator: BinaryOperator, (one, other): (f64, f64), is_single: bool) -> Result<Number, String> {
+fn floats(operator: BinaryOperator, one: f64, other: f64, is_single: bool) -> Result<Number, String> {
     let number = match operator {
         BinaryOperator::Multiply => one * other,
         // As with the program's own division, the result may be infinite.

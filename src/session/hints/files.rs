@@ -65,7 +65,7 @@ pub fn missing_of_output(scene: &HintScene<'_>) -> Option<String> {
 fn missing_of(scene: &HintScene<'_>, words: Vec<&str>, why: &str) -> Option<String> {
     let path = words.into_iter().find_map(|word| lacked(scene, word))?;
     if locate::is_ignored(scene.location, &path, &scene.plan.commands.environment) {
-        return Some(product((scene.plan, scene.location, scene.repository), &path, why));
+        return Some(product(scene.plan, scene.location, scene.repository, &path, why));
     }
     let path = typed(&path, scene.location);
     let (name, hold) = (text(&path), shell::quoted_text(&path));
@@ -114,8 +114,7 @@ fn lacked(scene: &HintScene<'_>, word: &str) -> Option<Vec<u8>> {
 }
 
 /// The hint about a file that git ignores, and that only the working tree has.
-pub fn product(place: (&Plan, &Location, &Repository), path: &[u8], why: &str) -> String {
-    let (plan, location, repository) = place;
+pub fn product(plan: &Plan, location: &Location, repository: &Repository, path: &[u8], why: &str) -> String {
     let here = typed(path, location);
     let (name, hold) = (text(&here), shell::quoted_text(&here));
     let lack = format!("`{name}` is in your working tree, but in no checkout, because git ignores it; {why}");

@@ -61,7 +61,7 @@ pub fn hint(plan: &Plan, location: &Location, repository: &Repository) -> Option
         }
         Some(_) if !is_held && !graph::has_path(repository, plan.bad, &path) => {
             let is_ignored = locate::is_ignored(location, &path, &plan.commands.environment);
-            is_ignored.then(|| files::product((plan, location, repository), &path, "the test command names it"))
+            is_ignored.then(|| files::product(plan, location, repository, &path, "the test command names it"))
         }
         Some(_) => None,
         None if graph::has_path(repository, plan.bad, &path) => None,

@@ -26,7 +26,7 @@ use idd_trace::{Place, Step};
 pub fn violated(assertion: &Expectation, player: &mut NativePlayer) -> Result<Step, Failure> {
     let (mut found, mut unknown, mut n_steps) = (None, None, 0);
     let look = |machine: &NativeMachine, frame: &NativeFrame| {
-        let is_there = |at: &Place| is_in_line(at, (&*assertion.file, assertion.line));
+        let is_there = |at: &Place| is_in_line(at, &assertion.file, assertion.line);
         if frame.statement != 0 && frame.place().is_some_and(is_there) {
             n_steps += 1;
             match assertion.condition.holds(&ProcessState { view: View::without_words(machine), frame }) {

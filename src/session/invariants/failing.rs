@@ -84,8 +84,10 @@ pub fn endless(
 pub fn find(
     order: &InvariantsOrder,
     player: &mut NativePlayer,
-    (ended, ending): (Option<u32>, &str),
-    (expected, beside): (Option<&[Symbol]>, Option<&PassingBeside>),
+    ended: Option<u32>,
+    ending: &str,
+    expected: Option<&[Symbol]>,
+    beside: Option<&PassingBeside>,
     sources: &RecordedSources,
 ) -> Result<AskedFailure, Failure> {
     if let Some(asked) = &order.assertion {
@@ -126,7 +128,7 @@ pub fn find(
                 FailingThing::Crash
             } else if let Some((place, at)) = found.wrong {
                 let origin = output::origin(player, place).map_err(|error| failed(&error))?;
-                let right = right(&outputs(player)?, (place, origin), (at, expected.unwrap_or_default()), player)?;
+                let right = right(&outputs(player)?, place, origin, at, expected.unwrap_or_default(), player)?;
                 FailingThing::Output(place, origin, right)
             } else if is_fault(ended) {
                 FailingThing::Crash
@@ -217,8 +219,10 @@ fn variable_at(player: &mut NativePlayer, step: Step, variable: &str) -> Result<
 /// not certain: because the number is printed in another way than in plain digits, or beside others.
 fn right(
     outputs: &Outputs,
-    (place, origin): (OutputByte, ByteOrigin),
-    (at, expected): (usize, &[Symbol]),
+    place: OutputByte,
+    origin: ByteOrigin,
+    at: usize,
+    expected: &[Symbol],
     player: &mut NativePlayer,
 ) -> Result<Option<u64>, Failure> {
     let byte = |symbols: &[Symbol], at: usize| symbols.get(at).and_then(|symbol| u8::try_from(*symbol).ok());
@@ -264,7 +268,8 @@ pub fn criterion(
     order: &InvariantsOrder,
     depth: u32,
     asked: &AskedFailure,
-    (native, terms): (&mut Native<'_>, &mut Terms),
+    native: &mut Native<'_>,
+    terms: &mut Terms,
 ) -> Result<FailingState, Failure> {
     let step = asked.step;
     let found = match asked.what {

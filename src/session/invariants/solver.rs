@@ -27,7 +27,8 @@ const MAX_QUESTIONS: usize = 32 << 20;
 /// Errors: the program cannot be run, or does not answer as a solver.
 pub fn verify(
     command: &str,
-    (terms, found): (&mut Terms, &Abstraction),
+    terms: &mut Terms,
+    found: &Abstraction,
     native: &Native<'_>,
     context: &Context,
     talk: &mut dyn Talk,

@@ -88,7 +88,8 @@ pub fn dynamic(player: &mut NativePlayer, asked: &AskedFailure) -> std::result::
 pub fn tell(
     order: &InvariantsOrder,
     Result { failing, found, changed }: Result<'_>,
-    (native, terms): (&mut Native<'_>, &mut Terms),
+    native: &mut Native<'_>,
+    terms: &mut Terms,
     sources: &mut RecordedSources,
 ) -> std::result::Result<Invariants, TraceError> {
     let deadline = order.limits.time.map(|time| Instant::now() + time);
@@ -123,9 +124,9 @@ pub fn tell(
             last.is_necessary = last.is_necessary.zip(is_necessary).map(|(one, other)| one || other);
             continue;
         }
-        let mut statement = statement((native, terms), &event, (link.time, &link.before), sources)?;
+        let mut statement = statement(native, terms, &event, link.time, &link.before, sources)?;
         if link.role == SliceRole::Because(Because::Parts) {
-            statement.values = values((native, terms), link.time, link.condition.as_slice())?;
+            statement.values = values(native, terms, link.time, link.condition.as_slice())?;
         }
         statement.is_decision = link.role == SliceRole::Decides;
         statement.is_parting = link.role == SliceRole::Because(Because::Parts);
@@ -137,7 +138,7 @@ pub fn tell(
         times.push(link.time);
     }
     let event = native.event(moment(failing.time))?;
-    let mut last = statement((native, terms), &event, (failing.time, &found.failure), sources)?;
+    let mut last = statement(native, terms, &event, failing.time, &found.failure, sources)?;
     last.is_necessary = necessary.as_ref().map(|_| true);
     if statements.last().is_some_and(|before| before.step == last.step) {
         statements.pop();
@@ -165,7 +166,7 @@ pub fn tell(
     let lines: BTreeSet<_> = ran().map(|one| (one.file.clone(), one.line)).collect();
     let slice = Size { n_statements: lines.len(), n_lines: lines.len(), n_steps: ran().count() as u64 };
     let n_threads = native.symbolic.n_threads();
-    let remarks = remarks((order, failing.depth), found, assumed, (is_minimal, n_threads));
+    let remarks = remarks(order, failing.depth, found, assumed, is_minimal, n_threads);
     Ok(Invariants {
         mode: match order.mode {
             AddressMode::Value => "value",
@@ -188,10 +189,12 @@ pub fn tell(
 
 /// What the invariants assume, and what is left out.
 fn remarks(
-    (order, depth): (&InvariantsOrder, u32),
+    order: &InvariantsOrder,
+    depth: u32,
     found: &Abstraction,
     assumed: BTreeMap<String, BTreeSet<u32>>,
-    (is_minimal, n_threads): (Option<bool>, usize),
+    is_minimal: Option<bool>,
+    n_threads: usize,
 ) -> Vec<Untrusted> {
     let mut remarks: Vec<Untrusted> = Vec::new();
     for (file, lines) in assumed {
@@ -237,7 +240,8 @@ fn untrusted(texts: &[String]) -> Vec<Untrusted> {
 
 /// The recorded values of the variables of some conditions: `x = 3`.
 fn values(
-    (native, terms): (&mut Native<'_>, &mut Terms),
+    native: &mut Native<'_>,
+    terms: &mut Terms,
     time: Time,
     conditions: &[TermId],
 ) -> std::result::Result<Vec<Untrusted>, TraceError> {
@@ -255,12 +259,14 @@ fn values(
 }
 
 fn statement(
-    (native, terms): (&mut Native<'_>, &mut Terms),
+    native: &mut Native<'_>,
+    terms: &mut Terms,
     event: &StepEvent,
-    (time, invariant): (Time, &[TermId]),
+    time: Time,
+    invariant: &[TermId],
     sources: &mut RecordedSources,
 ) -> std::result::Result<InvariantStatement, TraceError> {
-    let values = values((native, terms), time, invariant)?;
+    let values = values(native, terms, time, invariant)?;
     let names = native.names(terms, moment(time), invariant)?;
     let place = event.shape.statements[event.statement as usize].place.clone();
     let source = place.as_ref().and_then(|place| sources.line(&place.file, place.line));

@@ -53,7 +53,8 @@ struct Proof {
 pub fn hunt(
     scene: &HuntScene<'_>,
     saved: Saved,
-    (perf, interrupt): (Perf, Interrupt),
+    perf: Perf,
+    interrupt: Interrupt,
     talk: &mut dyn Talk,
 ) -> Result<Report, Failure> {
     let begin = Instant::now();
@@ -91,7 +92,7 @@ pub fn hunt(
         newer: None,
         older: None,
         verdicts: Verdicts { known, judged, segment, n_revisions: history.len() },
-        places: PerfCheckouts::new(*scene, (perf.measure, interrupt), &id)?,
+        places: PerfCheckouts::new(*scene, perf.measure, interrupt, &id)?,
         glanced: Some(Vec::new()),
         is_small: false,
         most_rounds: if is_new { 0 } else { MIN_ROUNDS },
@@ -200,7 +201,7 @@ impl PerfHunt<'_> {
                 finding.conclusion = Conclusion::Interrupted;
             }
         }
-        let report = self.report(&finding, (ends, proof), history, store)?;
+        let report = self.report(&finding, ends, proof, history, store)?;
         Ok((report, finding, self.places.n_runs - n_before))
     }
 
@@ -213,7 +214,8 @@ impl PerfHunt<'_> {
     fn report(
         &self,
         finding: &Finding,
-        (ends, proof): (Option<Loss>, Option<Proof>),
+        ends: Option<Loss>,
+        proof: Option<Proof>,
         history: &History,
         store: &TreeStore,
     ) -> Result<Report, Failure> {
@@ -303,7 +305,7 @@ impl PerfHunt<'_> {
         Ok(match side {
             Some(BorderSide::Above) => {
                 let figures = self.figures(ratio.reversed(), costs.n_rounds(), "the bad revision");
-                self.add(good, revision, Outcome::Pass, (figures, false))?;
+                self.add(good, revision, Outcome::Pass, figures, false)?;
                 EndResults::Loss
             }
             None if !is_clearly_faster => EndResults::Open(loss),
@@ -351,7 +353,7 @@ impl PerfHunt<'_> {
                 let said = Terminal.line(&Untrusted::from(why.as_str()));
                 self.talk.say(&format!("{} {what}: {said}", probe.revision.short()));
                 let outcome = Outcome::Unresolved(reason);
-                self.add(probe.tree, probe.revision, outcome, (why, reason == Reason::Build))?;
+                self.add(probe.tree, probe.revision, outcome, why, reason == Reason::Build)?;
                 return Ok(Some(outcome));
             }
         };
@@ -419,7 +421,7 @@ impl PerfHunt<'_> {
                 self.verdicts.add(glanced)?;
             }
         }
-        self.add(probe.tree, probe.revision, outcome, (why, false))?;
+        self.add(probe.tree, probe.revision, outcome, why, false)?;
         self.is_small = is_first_good && self.glanced.as_ref().is_some_and(|glanced| !glanced.is_empty());
         Ok((!self.is_small).then_some(outcome))
     }
@@ -429,7 +431,8 @@ impl PerfHunt<'_> {
         tree: TreeId,
         revision: CommitId,
         outcome: Outcome,
-        (why, is_of_build): (String, bool),
+        why: String,
+        is_of_build: bool,
     ) -> Result<(), Failure> {
         self.verdicts.add(JournalVerdict { tree, revision, outcome, why: Some(why), is_of_build, is_named: false })
     }

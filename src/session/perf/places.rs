@@ -54,7 +54,7 @@ pub struct PerfCheckouts<'s> {
 
 impl<'s> PerfCheckouts<'s> {
     /// No checkout yet.
-    pub fn new(scene: HuntScene<'s>, (measure, interrupt): (Measure, Interrupt), id: &str) -> Result<Self, Failure> {
+    pub fn new(scene: HuntScene<'s>, measure: Measure, interrupt: Interrupt, id: &str) -> Result<Self, Failure> {
         let root = sandboxes(scene.context, scene.location, id)?;
         let surroundings = surroundings(scene.location, scene.context, &root, &[]);
         let commands = Commands { surroundings, ..scene.plan.commands.clone() };

@@ -36,9 +36,11 @@ impl OfJava {
     /// The facts of these commands; `None` if there is no development kit outside of the checkout, or no Java in the
     /// tree of `commit`.
     pub(super) fn new(
-        (commands, line): (&Commands, &OsStr),
+        commands: &Commands,
+        line: &OsStr,
         location: &Location,
-        (user, context): (&Repository, &Context),
+        user: &Repository,
+        context: &Context,
         commit: CommitId,
     ) -> Option<Self> {
         let tree = graph::tree_of(user, commit).ok()?;

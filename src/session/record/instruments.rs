@@ -121,7 +121,7 @@ impl<'p> Instruments<'p> {
             Ok(build)
         };
         let build = tools.clang.as_deref().map(create).transpose()?;
-        let recorder = tools.jdk.map(|jdk| Recorder::new(&jdk, (root, checkout), order, context)).transpose();
+        let recorder = tools.jdk.map(|jdk| Recorder::new(&jdk, root, checkout, order, context)).transpose();
         let recorder = match recorder {
             Err(failure) if build.is_some() => {
                 let why = missed::shown(&String::from_utf8_lossy(failure.message.as_bytes()));
@@ -156,7 +156,7 @@ impl<'p> Instruments<'p> {
         is_built: bool,
         observe: &mut Observe<'_>,
     ) -> Result<RecordedRun, Failure> {
-        self.run_with(&[], job, (place, is_built), observe)
+        self.run_with(&[], job, place, is_built, observe)
     }
 
     /// Builds, runs the test, and puts the traces of its programs into `place`. If nothing is recorded, builds again with each
@@ -186,7 +186,8 @@ impl<'p> Instruments<'p> {
         &self,
         replacements: &[Replacement],
         job: &ProbeJob,
-        (place, is_built): (&Path, bool),
+        place: &Path,
+        is_built: bool,
         observe: &mut Observe<'_>,
     ) -> Result<RecordedRun, Failure> {
         let RecordingPlace { order, root, .. } = self.place;

@@ -58,7 +58,8 @@ impl Recorder {
     /// - `checkout`: where the classes are that are recorded.
     pub(super) fn new(
         jdk: &Jdk,
-        (root, checkout): (&Path, PathBuf),
+        root: &Path,
+        checkout: PathBuf,
         order: &RecordOrder,
         context: &Context,
     ) -> Result<Self, Failure> {

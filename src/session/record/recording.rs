@@ -15,9 +15,11 @@ use std::path::Path;
 /// Errors: the selected program did not run.
 pub(super) fn recording(
     order: &RecordOrder,
-    (tree, commit): (TreeId, CommitId),
+    tree: TreeId,
+    commit: CommitId,
     seen: &Observation,
-    (logged, taken): (&[Logged], Vec<TakenTrace>),
+    logged: &[Logged],
+    taken: Vec<TakenTrace>,
 ) -> Result<Recording, Failure> {
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
     let pids: Vec<u32> = taken.iter().map(|taken| taken.process.pid).collect();

@@ -78,6 +78,7 @@ impl Runner<'_> {
         let changed: BTreeSet<Vec<u8>> = changed.into_iter().collect();
         let trees = (nearest, tree);
         let sources: BTreeSet<Vec<u8>> = self
+            .checks
             .complaining
             .touched
             .sources_up_to(c::MAX_UNITS, &repository, trees, &c::is_source)
@@ -104,7 +105,7 @@ impl Runner<'_> {
             (!files.python.is_empty(), "python3", "Python was not checked for new complaints: there is no `python3`."),
         ] {
             if is_wanted && toolchain::is_missing(&self.plan.commands.environment, program) {
-                self.complaining.unchecked.insert(sentence);
+                self.checks.complaining.unchecked.insert(sentence);
                 if program == "javac" { &mut files.java } else { &mut files.python }.clear();
             }
         }
@@ -118,18 +119,18 @@ impl Runner<'_> {
         revision: CommitId,
         baseline: &[TreeId],
     ) -> Result<bool, RunnerError> {
-        let database = self.checking.as_ref().and_then(|checking| checking.database());
+        let database = self.checks.precheck.as_ref().and_then(|checking| checking.database());
         let is_in_database = |path: &Vec<u8>| database.is_some_and(|database| database.has(path));
-        if self.complaining.compiles.is_some() || files.c.iter().all(is_in_database) {
+        if self.checks.complaining.compiles.is_some() || files.c.iter().all(is_in_database) {
             return Ok(true);
         }
         let Some(tree) = baseline.first() else { return Ok(true) };
         let links = self.root.join("watched-compilers");
         let path = toolchain::variable(&self.commands.environment, "PATH").unwrap_or_default();
-        let program = self.complaining.program.clone().map_or_else(files::this_program, Ok);
+        let program = self.checks.complaining.program.clone().map_or_else(files::this_program, Ok);
         if program.and_then(|program| compiles::prepare(&program, &links, &path)).is_err() {
             // As if the build had shown nothing.
-            self.complaining.compiles = Some(Arc::default());
+            self.checks.complaining.compiles = Some(Arc::default());
             return Ok(true);
         }
         let usual = Arc::clone(&self.commands);
@@ -138,7 +139,7 @@ impl Runner<'_> {
         let mut environment = usual.environment.clone();
         environment.push((compiles::LINKS.into(), links.into()));
         self.commands = Arc::new(Commands { environment, ..(*usual).clone() });
-        let executions = self.all_observations().executions();
+        let executions = self.answers.observations().executions();
         if let Some(executions) = &executions {
             executions.tell(Some(compiles::note_execution));
         }
@@ -149,7 +150,7 @@ impl Runner<'_> {
         }
         self.commands = usual;
         let Some(seen) = seen? else { return Ok(false) };
-        self.complaining.compiles = Some(Arc::new(Compiles::read(&seen.output).unwrap_or_default()));
+        self.checks.complaining.compiles = Some(Arc::new(Compiles::read(&seen.output).unwrap_or_default()));
         Ok(true)
     }
 
@@ -161,14 +162,14 @@ impl Runner<'_> {
         files: &CheckedFiles,
     ) -> Result<Option<Arc<TreeComplaints>>, RunnerError> {
         let known = (tree, files.clone());
-        if let Some(heard) = self.complaining.heard.get(&known) {
+        if let Some(heard) = self.checks.complaining.heard.get(&known) {
             return Ok(Some(Arc::clone(heard)));
         }
-        let database = self.checking.as_ref().and_then(|checking| checking.database()).cloned();
-        let compiles = self.complaining.compiles.clone();
+        let database = self.checks.precheck.as_ref().and_then(|checking| checking.database()).cloned();
+        let compiles = self.checks.complaining.compiles.clone();
         let (units, unknown) = c::units((&files.c, files.n_changed_c), database.as_deref(), compiles.as_deref());
         if !unknown.is_empty() {
-            self.complaining.unchecked.insert(if self.plan.remote.is_some() {
+            self.checks.complaining.unchecked.insert(if self.plan.remote.is_some() {
                 "Sources of C or C++ were not checked for new complaints: that is done only if the probes run on this machine."
             } else {
                 "Some sources of C or C++ were not checked for new complaints: the build was not seen to compile them."
@@ -182,7 +183,7 @@ impl Runner<'_> {
         let mut heard = TreeComplaints::default();
         if !checks.is_empty() {
             let line = complaints::line(&checks);
-            let Some(seen) = self.heard_after_build(line, (tree, revision))? else { return Ok(None) };
+            let Some(seen) = self.heard_after_build(line, tree, revision)? else { return Ok(None) };
             heard = seen;
         }
         if files.has_built {
@@ -195,10 +196,13 @@ impl Runner<'_> {
             heard.failed.extend(seen.failed);
         }
         if !heard.failed.is_empty() {
-            self.complaining.unchecked.insert("Some trees were not checked for new complaints: a checker failed.");
+            self.checks
+                .complaining
+                .unchecked
+                .insert("Some trees were not checked for new complaints: a checker failed.");
         }
         let heard = Arc::new(heard);
-        self.complaining.heard.insert(known, Arc::clone(&heard));
+        self.checks.complaining.heard.insert(known, Arc::clone(&heard));
         Ok(Some(heard))
     }
 
@@ -207,7 +211,8 @@ impl Runner<'_> {
     fn heard_after_build(
         &mut self,
         line: OsString,
-        (tree, revision): (TreeId, CommitId),
+        tree: TreeId,
+        revision: CommitId,
     ) -> Result<Option<TreeComplaints>, RunnerError> {
         let build = self.commands.build.clone();
         let has_build = build.is_some();
@@ -247,14 +252,14 @@ impl Runner<'_> {
             ..(*self.commands).clone()
         };
         // Several commands in place of one.
-        let limit = self.times.limits.test.saturating_mul(2);
-        let (tally, products) = (self.tally.clone(), self.product_digest.take());
-        self.counts_as = Some(counted::CHECK);
+        let limit = self.judging.times.limits.test.saturating_mul(2);
+        let (tally, products) = (self.effort.tally.clone(), self.answers.product_digest.take());
+        self.effort.counts_as = Some(counted::CHECK);
         let seen = self.observe_commands(commands, limit, probe);
-        self.counts_as = None;
-        let is_cached = self.tally.n_cached > tally.n_cached;
-        (self.tally, self.product_digest) = (tally, products);
-        self.tally.n_checks += u64::from(!is_cached);
+        self.effort.counts_as = None;
+        let is_cached = self.effort.tally.n_cached > tally.n_cached;
+        (self.effort.tally, self.answers.product_digest) = (tally, products);
+        self.effort.tally.n_checks += u64::from(!is_cached);
         seen
     }
 }
@@ -275,7 +280,7 @@ mod tests {
         let mut said = Said::default();
         let mut runner = world.runner(&plan, &[], &mut said);
         let files = runner.files_to_check(world.trees[1], &[world.trees[0]]);
-        (files, runner.complaining.unchecked.iter().copied().collect())
+        (files, runner.checks.complaining.unchecked.iter().copied().collect())
     }
 
     #[test]
@@ -318,11 +323,11 @@ mod tests {
             let plan = world.plan(order());
             let mut said = Said::default();
             let mut runner = world.runner(&plan, &[], &mut said);
-            runner.complaining.compiles = Some(Arc::default());
+            runner.checks.complaining.compiles = Some(Arc::default());
             let baseline = [world.trees[0], world.trees[1]];
             let files = runner.files_to_check(world.trees[2], &baseline);
             for (tree, heard) in world.trees.iter().zip([&theirs[0], &theirs[1], &ours]) {
-                runner.complaining.heard.insert((*tree, files.clone()), Arc::clone(heard));
+                runner.checks.complaining.heard.insert((*tree, files.clone()), Arc::clone(heard));
             }
             let asked = Probe {
                 question: ProbeQuestion::Complaints(Baseline { trees: [baseline[0], baseline[1], baseline[1]] }),

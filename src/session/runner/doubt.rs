@@ -21,7 +21,7 @@ impl Runner<'_> {
     ///
     /// Cost: three runs; none if probes already run one at a time.
     pub fn is_disturbed(&mut self, doubt: Probe) -> Result<Option<bool>, RunnerError> {
-        if self.n_jobs == 1 {
+        if self.effort.n_jobs == 1 {
             return Ok(Some(false));
         }
         let incremental = Probe { is_claim: false, phase: Phase::Search, ..doubt };
@@ -35,12 +35,8 @@ impl Runner<'_> {
     /// Whether a revision that failed beside other probes passes alone, in a fresh worktree.
     ///
     /// Cost: one run; none if probes already run one at a time.
-    pub fn passes_alone(
-        &mut self,
-        (tree, revision): (TreeId, CommitId),
-        is_fetched: bool,
-    ) -> Result<bool, RunnerError> {
-        if self.n_jobs == 1 {
+    pub fn passes_alone(&mut self, tree: TreeId, revision: CommitId, is_fetched: bool) -> Result<bool, RunnerError> {
+        if self.effort.n_jobs == 1 {
             return Ok(false);
         }
         let probe = Probe { is_claim: true, is_fetched, ..Probe::of(tree, revision, Phase::Verify) };
@@ -50,22 +46,22 @@ impl Runner<'_> {
 
     /// Runs a probe under these numbers, one run at a time.
     fn alone(&mut self, probe: Probe, numbers: &[u32]) -> Result<Option<Vec<Observation>>, RunnerError> {
-        let n_jobs = mem::replace(&mut self.n_jobs, 1);
+        let n_jobs = mem::replace(&mut self.effort.n_jobs, 1);
         let seen = self.reproduce(probe, numbers);
-        self.n_jobs = n_jobs;
+        self.effort.n_jobs = n_jobs;
         seen
     }
 
     /// Reports, for the first time only, that a revision gave no verdict only because of products of earlier builds.
     pub(super) fn tell_stale(&mut self, probe: &Probe, line: &str) {
-        if self.tally.n_rebuilt == 0 {
+        if self.effort.tally.n_rebuilt == 0 {
             let line = Terminal.line(&Untrusted::from(line));
             self.talk.say(&format!(
                 "Products of earlier builds made {} untestable (`{line}`); the result of a fresh checkout counts.",
                 probe.revision.short()
             ));
         }
-        self.tally.n_rebuilt += 1;
+        self.effort.tally.n_rebuilt += 1;
     }
 
     /// The difference between a clean run and the incremental one that it contradicts, as part of a sentence; `None` if

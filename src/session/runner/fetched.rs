@@ -11,7 +11,7 @@ use idd_world::run::sandbox::Probed;
 impl Runner<'_> {
     /// Counts what was done in place of a build, or that a revision was built; returns the word of the counter.
     pub(super) fn count_artifact(&mut self, probe: &Probe, probed: &Probed) -> Option<&'static str> {
-        self.fetch_digest?;
+        self.answers.fetch_digest?;
         let is_absent = probed.observation.stage == Stage::Fetch;
         let word = match &probed.artifact {
             Some(placed) if placed.origin == ArtifactOrigin::Kept => counted::ARTIFACT_KEPT,
@@ -20,7 +20,7 @@ impl Runner<'_> {
             None if matches!(probe.phase, Phase::Search | Phase::Reproduce) => counted::ARTIFACT_BUILT,
             None => return None,
         };
-        *self.tally.artifacts.entry(word).or_default() += 1;
+        *self.effort.tally.artifacts.entry(word).or_default() += 1;
         if is_absent {
             self.say_of_absence(probe, probed);
         }

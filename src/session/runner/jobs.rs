@@ -35,7 +35,7 @@ impl Runner<'_> {
         let is_wanted =
             |running_job: &RunningJob| queued_jobs.contains(&(running_job.queued_job, running_job.is_clean));
         let is_under_way = |session: &Self, queued_job: &(QueuedJob, bool)| {
-            session.running_jobs.iter().any(|running_job| {
+            session.jobs.running.iter().any(|running_job| {
                 (running_job.queued_job, running_job.is_clean) == *queued_job && !running_job.is_leaving()
             })
         };
@@ -51,23 +51,23 @@ impl Runner<'_> {
             let wish = Wish {
                 tree: probe.tree,
                 is_reference,
-                is_far: self.n_jobs > 1 && queued_job.0.is_far(),
+                is_far: self.effort.n_jobs > 1 && queued_job.0.is_far(),
                 width: self.width(),
             };
-            let Some(place) = self.executor.reserve(wish)? else {
+            let Some(place) = self.jobs.executor.reserve(wish)? else {
                 self.cancel(|running_job| !is_wanted(running_job));
                 break;
             };
             self.start(place, queued_job.0, queued_job.1)?;
         }
-        Ok(queued_jobs.is_empty() || !self.running_jobs.is_empty() && !self.is_interrupted())
+        Ok(queued_jobs.is_empty() || !self.jobs.running.is_empty() && !self.is_interrupted())
     }
 
     /// The question of a worker between build and test. Runs that reproduce the failure, and repeated runs, always run.
     fn known_products(&self, probe: &Probe) -> KnownProducts {
         let may_be_spared = probe.phase != Phase::Reproduce && !probe.is_fetched && self.plan.order.test.repeat == 1;
-        let Some(plan) = self.product_digest.filter(|_| may_be_spared) else { return Box::new(|_| None) };
-        let (observations, exposed_commit) = (Arc::clone(&self.observations), self.exposed(probe));
+        let Some(plan) = self.answers.product_digest.filter(|_| may_be_spared) else { return Box::new(|_| None) };
+        let (observations, exposed_commit) = (Arc::clone(&self.answers.observations), self.exposed(probe));
         let want = Want { clean: false, limits: self.answering_limits(probe) };
         Box::new(move |product| {
             let key = ProductParts { product: product.0, exposed_commit, plan }.digest();
@@ -77,20 +77,20 @@ impl Runner<'_> {
 
     /// Whether no other probe may be started, counting the running ones.
     fn stops_before_another(&self) -> bool {
-        let n_under_way = self.running_jobs.iter().filter(|running_job| !running_job.is_leaving()).count() as u64;
-        let is_full = self.limits.max_probes.is_some_and(|max| self.tally.n_runs() + n_under_way >= max);
+        let n_under_way = self.jobs.running.iter().filter(|running_job| !running_job.is_leaving()).count() as u64;
+        let is_full = self.effort.limits.max_probes.is_some_and(|max| self.effort.tally.n_runs() + n_under_way >= max);
         is_full || self.stops().is_some()
     }
 
     fn start(&mut self, place: usize, queued_job: QueuedJob, is_clean: bool) -> Result<(), RunnerError> {
-        let sequence = self.next_sequence;
-        self.next_sequence += 1;
-        let worktree = self.executor.directory(place).map(Path::to_owned).unwrap_or_default();
+        let sequence = self.answers.next_sequence;
+        self.answers.next_sequence += 1;
+        let worktree = self.jobs.executor.directory(place).map(Path::to_owned).unwrap_or_default();
         let key = self.key_of(queued_job.keys).to_string();
         let about = Some(about(&queued_job.probe));
-        self.lock().append(&Record::Intent { sequence, key, worktree, clean: is_clean, about })?;
+        self.answers.segment().append(&Record::Intent { sequence, key, worktree, clean: is_clean, about })?;
         let refusal_key = self.refusal_key(&queued_job.probe);
-        let vetting = self.vetting.clone().map(Precheck::Java);
+        let vetting = self.checks.vetting.clone().map(Precheck::Java);
         let limits = self.limits_of(&queued_job);
         self.say_if_again(&queued_job)?;
         self.say_if_cold(&queued_job);
@@ -108,38 +108,39 @@ impl Runner<'_> {
         // The first run tells whether the test reads the files of the user, and no claim may rest on them.
         let is_first = queued_job.probe.phase == Phase::Reproduce && queued_job.nth == 0;
         let is_called_back = Arc::new(AtomicBool::new(false));
-        let executions = self.all_observations().executions().filter(|executions| !executions.is_harmful());
-        let directory = self.executor.directory(place).map(Path::to_owned);
+        let executions = self.answers.observations().executions().filter(|executions| !executions.is_harmful());
+        let directory = self.jobs.executor.directory(place).map(Path::to_owned);
         let watch = Journalled {
             sequence,
             directory,
             executions,
-            watches_files: self.can_leak && (is_first || queued_job.probe.is_claim),
-            segment: Arc::clone(&self.segment),
+            watches_files: self.user.can_leak && (is_first || queued_job.probe.is_claim),
+            segment: Arc::clone(&self.answers.segment),
             interrupts: [Arc::clone(&self.interrupt), Arc::clone(&is_called_back)],
-            reader: self.reader.clone(),
+            reader: self.jobs.reader.clone(),
         };
         let known = self.known_products(&queued_job.probe);
-        self.executor
+        self.jobs
+            .executor
             .start(place, PlacedJob { job, commands: Arc::clone(&self.commands), watch: Box::new(watch), known });
         let has_build = self.commands.build.is_some();
         self.talk.running(&queued_job.probe, if has_build { limits.build.max(limits.test) } else { limits.test });
         let begin = Instant::now();
         let running_job =
             RunningJob { queued_job, is_clean, sequence, refusal_key, place, is_called_back, begin, n_said: 0 };
-        self.running_jobs.push(running_job);
+        self.jobs.running.push(running_job);
         Ok(())
     }
 
     /// Whether the result of an earlier run elsewhere may answer: not if the run is to confirm another one.
     fn may_share(&self, queued_job: &QueuedJob) -> bool {
         let is_first = queued_job.nth == 0 && queued_job.probe.phase != Phase::Reproduce && !queued_job.probe.is_claim;
-        is_first && !self.is_clean && !self.plan.order.effort.no_cache
+        is_first && !self.judging.is_clean && !self.plan.order.effort.no_cache
     }
 
     /// Makes the running probes that `is_unwanted` selects end soon; each must still [`collect`](Self::collect).
     pub(super) fn cancel(&mut self, is_unwanted: impl Fn(&RunningJob) -> bool) {
-        for running_job in self.running_jobs.iter().filter(|running_job| is_unwanted(running_job)) {
+        for running_job in self.jobs.running.iter().filter(|running_job| is_unwanted(running_job)) {
             running_job.is_called_back.store(true, Ordering::Relaxed);
         }
     }
@@ -149,9 +150,9 @@ impl Runner<'_> {
     /// At least one must be running.
     pub(super) fn collect(&mut self) -> Result<Option<(QueuedJob, Observation)>, RunnerError> {
         let PlaceResult { place, result } = self.wait();
-        let index = self.running_jobs.iter().position(|running_job| running_job.place == place);
-        let running_job = self.running_jobs.swap_remove(index.expect("every probe under way has a running_job"));
-        self.look_after_the_user(running_job.queued_job.probe.tree);
+        let index = self.jobs.running.iter().position(|running_job| running_job.place == place);
+        let running_job = self.jobs.running.swap_remove(index.expect("every probe under way has a running_job"));
+        self.user.look(&self.location, running_job.queued_job.probe.tree);
         if let Some(failure) = self.leak() {
             return Err(RunnerError::Leak(Box::new(failure)));
         }
@@ -163,11 +164,12 @@ impl Runner<'_> {
     /// Waits until a probe is done. While the failure is reproduced, it says what a long run has printed last.
     fn wait(&mut self) -> PlaceResult {
         loop {
-            if let Some(done) = self.executor.poll(LOOK_AFTER) {
+            if let Some(done) = self.jobs.executor.poll(LOOK_AFTER) {
                 return done;
             }
             let slow = self
-                .running_jobs
+                .jobs
+                .running
                 .iter_mut()
                 .filter(|running_job| running_job.queued_job.probe.phase == Phase::Reproduce);
             for running_job in slow {
@@ -176,7 +178,7 @@ impl Runner<'_> {
                     continue;
                 }
                 running_job.n_said += 1;
-                let printed = self.executor.directory(running_job.place).and_then(live::read);
+                let printed = self.jobs.executor.directory(running_job.place).and_then(live::read);
                 let line = printed.as_deref().and_then(live::last_line);
                 let line = line.map_or(String::new(), |line| {
                     format!(" The last line of its output: `{}`.", Terminal.line(&Untrusted::from(line)))
@@ -188,9 +190,9 @@ impl Runner<'_> {
 
     /// The failure of a test that reads tracked files of the user.
     fn leak(&mut self) -> Option<Failure> {
-        let executions = self.all_observations().executions().filter(|_| self.can_leak)?;
-        let n_before = mem::replace(&mut self.n_opened, executions.opened().len());
-        if n_before == self.n_opened {
+        let executions = self.answers.observations().executions().filter(|_| self.user.can_leak)?;
+        let n_before = mem::replace(&mut self.user.n_opened, executions.opened().len());
+        if n_before == self.user.n_opened {
             return None;
         }
         leak::leak(&executions, &self.root, &self.plan.held, &self.location, &self.commands.environment)
@@ -199,7 +201,7 @@ impl Runner<'_> {
     /// Ends all probes, and waits for them.
     pub fn collect_all(&mut self) -> Result<(), RunnerError> {
         self.cancel(|_| true);
-        while !self.running_jobs.is_empty() {
+        while !self.jobs.running.is_empty() {
             self.collect()?;
         }
         Ok(())

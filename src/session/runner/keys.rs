@@ -12,12 +12,12 @@ impl Runner<'_> {
     /// The keys of the results of a probe. An artifact is that of a commit, whatever the tree is.
     pub(super) fn keys(&self, probe: &Probe) -> ProbeKeys {
         let key = |exposed_commit, plan| KeyParts { tree: probe.tree, exposed_commit, plan }.digest();
-        if let Some(plan) = self.fetch_digest.filter(|_| probe.is_fetched) {
+        if let Some(plan) = self.answers.fetch_digest.filter(|_| probe.is_fetched) {
             let key = key(Some(probe.revision), plan);
             return ProbeKeys { alone: key, with_commit: key };
         }
         let [alone, with_commit] =
-            [false, true].map(|has_git| key(self.named_commit(probe, has_git), self.plan_digest));
+            [false, true].map(|has_git| key(self.named_commit(probe, has_git), self.answers.plan_digest));
         ProbeKeys { alone, with_commit }
     }
 
@@ -25,7 +25,7 @@ impl Runner<'_> {
     ///
     /// - `keys`: those of the probe, from when it was queued.
     pub(super) fn key_of(&self, keys: ProbeKeys) -> Key {
-        if self.all_observations().has_git() { keys.with_commit } else { keys.alone }
+        if self.answers.observations().has_git() { keys.with_commit } else { keys.alone }
     }
 
     /// The key of a result of a probe that would end now.
@@ -47,18 +47,18 @@ impl Runner<'_> {
     /// The precheck of the probe's tree; `None` if it has none.
     pub(super) fn check(&mut self, probe: &Probe) -> Option<CandidateCheck> {
         let private = private::private_directory(&self.location.idd_directory());
-        self.checking.as_mut()?.check(|| private::open(&private).ok(), probe.precheck?, probe.tree)
+        self.checks.precheck.as_mut()?.check(|| private::open(&private).ok(), probe.precheck?, probe.tree)
     }
 
     /// The key of the test result of an equal product; `None` if products are not compared.
     pub(super) fn same_product_key(&self, probe: &Probe) -> Option<Key> {
-        let plan = self.product_digest.filter(|_| !self.wants_clean(probe) && !probe.is_fetched)?;
+        let plan = self.answers.product_digest.filter(|_| !self.wants_clean(probe) && !probe.is_fetched)?;
         Some(KeyParts { tree: probe.tree, exposed_commit: self.exposed(probe), plan }.digest())
     }
 
     /// The commit, if a result can depend on it: the test can read it, or some command has executed git.
     pub(super) fn exposed(&self, probe: &Probe) -> Option<CommitId> {
-        let has_git = self.all_observations().has_git();
+        let has_git = self.answers.observations().has_git();
         self.named_commit(probe, has_git)
     }
 
@@ -73,6 +73,6 @@ impl Runner<'_> {
     /// The revision that is HEAD, or the parent of HEAD, when this tree is tested: for one tree always the same, because the
     /// engine asks for trees.
     pub(super) fn head_of(&self, probe: &Probe) -> CommitId {
-        *self.heads.borrow_mut().entry(probe.tree).or_insert(probe.revision)
+        *self.answers.heads.borrow_mut().entry(probe.tree).or_insert(probe.revision)
     }
 }

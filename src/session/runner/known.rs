@@ -10,27 +10,13 @@ use std::time::Duration;
 impl Runner<'_> {
     /// An observation of this hunt.
     pub(super) fn own_observation(&self, queued_job: &QueuedJob) -> Result<Option<Observation>, RunnerError> {
+        let is_clean = self.wants_clean(&queued_job.probe);
         for key in queued_job.keys.both() {
-            if let Some(observation) = self.own_at(key, queued_job)? {
+            if let Some(observation) = self.answers.own(key, queued_job.nth, is_clean)? {
                 return Ok(Some(observation));
             }
         }
         Ok(None)
-    }
-
-    /// An observation of this hunt with this key.
-    fn own_at(&self, key: Key, queued_job: &QueuedJob) -> Result<Option<Observation>, RunnerError> {
-        let is_clean = self.wants_clean(&queued_job.probe);
-        for clean in [true, false] {
-            if (clean || !is_clean)
-                && let Some(observation) = self.own.get(&(key, queued_job.nth, clean))
-            {
-                return Ok(Some(observation.clone()));
-            }
-        }
-        let Some(replay) = &self.replay else { return Ok(None) };
-        let observation = replay.observation(&key.to_string(), queued_job.nth)?;
-        Ok(observation.filter(|observation| observation.is_clean || !is_clean))
     }
 
     /// A known observation, which can be a rejection by the precheck; and whether it is only of an equal product.
@@ -41,7 +27,7 @@ impl Runner<'_> {
         for key in [with_commit, alone, same_product, refusal_key].into_iter().flatten() {
             if let Some(known) = self.known_at(key, queued_job)? {
                 if Some(key) == refusal_key {
-                    let refused = self.checking.iter_mut().map(|checking| &mut checking.refused);
+                    let refused = self.checks.precheck.iter_mut().map(|checking| &mut checking.refused);
                     refused.for_each(|refused| refused.extend([queued_job.probe.tree]));
                 }
                 return Ok(Some((known, Some(key) == same_product)));
@@ -51,15 +37,15 @@ impl Runner<'_> {
     }
 
     fn known_at(&mut self, key: Key, queued_job: &QueuedJob) -> Result<Option<Observation>, RunnerError> {
-        if let Some(observation) = self.own_at(key, queued_job)? {
+        let clean = self.wants_clean(&queued_job.probe);
+        if let Some(observation) = self.answers.own(key, queued_job.nth, clean)? {
             return Ok(Some(observation));
         }
         if self.plan.order.effort.no_cache || queued_job.nth > 0 {
             return Ok(None);
         }
-        let want =
-            Want { clean: self.wants_clean(&queued_job.probe), limits: self.answering_limits(&queued_job.probe) };
-        let known = self.all_observations().lookup(&key, want);
+        let want = Want { clean, limits: self.answering_limits(&queued_job.probe) };
+        let known = self.answers.observations().lookup(&key, want);
         self.tell_of_changed_tools();
         Ok(known)
     }
@@ -67,7 +53,7 @@ impl Runner<'_> {
     /// The known outcome of `probe`, or the next missing run.
     pub(super) fn state(&mut self, probe: &Probe) -> Result<ProbeState, RunnerError> {
         let mut seen = ProbeFacts::default();
-        let mut weighing = self.noise.map(Weighing::new);
+        let mut weighing = self.judging.noise.map(Weighing::new);
         let first = first_run(probe);
         let n_wanted = self.plan.order.test.repeat;
         if self.plan.artifacts() == Artifacts::Only && !probe.is_fetched {
@@ -87,7 +73,7 @@ impl Runner<'_> {
             let outcome = self.judged(probe, &observation);
             self.learn_limits(&queued_job, &observation, outcome)?;
             if probe.run.is_none()
-                && self.noise.is_none()
+                && self.judging.noise.is_none()
                 && seen.outcome == Some(Outcome::Pass)
                 && outcome == Outcome::Fail
             {
@@ -133,16 +119,6 @@ impl Runner<'_> {
         Ok(last)
     }
 
-    /// Whether an earlier run of the program ran and counted the answer to `probe`; only the first answer was counted.
-    pub(super) fn is_counted_before(&mut self, probe: &Probe, keys: &[Key]) -> bool {
-        let nth = first_run(probe);
-        let Some(replay) = &self.replay else { return false };
-        let held: Vec<Key> = keys.iter().copied().filter(|key| replay.holds(&key.to_string(), nth)).collect();
-        held.into_iter().any(|key| self.counted_before.insert((key, nth)))
-    }
-}
-
-impl Runner<'_> {
     /// Whether a run that answered one of these probes, and backs a claim, took so long that it is not repeated.
     pub(super) fn is_claim_slow(&mut self, probes: &[Probe]) -> Result<bool, RunnerError> {
         for probe in probes.iter().filter(|probe| is_proof(probe)) {
@@ -215,7 +191,7 @@ mod tests {
         };
         let ask = |outcomes: &[bool], expected: &str| {
             with_runner(order(), &runs(outcomes), |runner, world| {
-                runner.noise = Some(Noise { false_fails: 0.05, false_passes: 0.4 });
+                runner.judging.noise = Some(Noise { false_fails: 0.05, false_passes: 0.4 });
                 let reply = runner.answer(&[probe(world, 0, Phase::Search)]).unwrap();
                 assert_eq!(words(reply), expected, "{outcomes:?}");
             });

@@ -44,7 +44,7 @@ impl Runner<'_> {
     pub(super) fn learn_exact(&mut self, probes: &[Probe]) -> Result<(), RunnerError> {
         for probe in probes {
             let ProbeQuestion::Exact(ends) = probe.question else { continue };
-            if self.beside.exact.contains_key(&ends) || !self.compares_lines {
+            if self.beside.exact.contains_key(&ends) || !self.judging.compares_lines {
                 continue;
             }
             let older = self.runs_of(ends.older, probe.revision, Outcome::Pass)?;
@@ -52,12 +52,12 @@ impl Runner<'_> {
             if self.is_interrupted() {
                 return Ok(());
             }
-            let signature = self.criteria.signature.as_ref();
+            let signature = self.judging.criteria.signature.as_ref();
             let wanted = signature.and_then(|signature| signature.line.clone());
             let is_failure_line =
                 |line: &str| wanted.as_ref().is_some_and(|wanted| alike::matches(&normalise(line), wanted));
             let is_known = wanted.is_some().then_some(&is_failure_line as &dyn Fn(&str) -> bool);
-            let is_named = self.criteria.named().is_some();
+            let is_named = self.judging.criteria.named().is_some();
             let exact = (!older.is_empty() && !newer.is_empty()).then(|| {
                 let exact = Exact::new(&older, &newer, is_known);
                 Arc::new(if is_named { exact.of_named_test() } else { exact })
@@ -77,17 +77,17 @@ impl Runner<'_> {
     fn runs_of(&mut self, tree: TreeId, revision: CommitId, wanted: Outcome) -> Result<Vec<Observation>, RunnerError> {
         let probe = Probe::of(tree, revision, Phase::Verify);
         let keys = self.keys(&probe).both();
-        let of_tree = self.own.iter().filter(|((known, _, _), _)| keys.contains(known));
+        let of_tree = self.answers.own.iter().filter(|((known, _, _), _)| keys.contains(known));
         let mut runs: Vec<Observation> = of_tree.map(|(_, observation)| observation.clone()).collect();
         if !self.plan.order.effort.no_cache {
             for (key, clean) in keys.into_iter().flat_map(|key| [(key, true), (key, false)]) {
-                let known = self.all_observations().lookup(&key, Want { clean, limits: self.times.limits });
+                let known = self.answers.observations().lookup(&key, Want { clean, limits: self.judging.times.limits });
                 runs.extend(known.filter(|known| !runs.contains(known)));
             }
         }
         // The clean run of a claim and that of the search are two runs; a hunt that was resumed has them in its journal. A
         // missing run has a number of its own.
-        if let Some(replay) = &self.replay {
+        if let Some(replay) = &self.answers.replay {
             let numbers = (0..=N_OF_END).chain(FIRST_OF_PROOF..FIRST_OF_PROOF + N_OF_END);
             for (nth, key) in numbers.flat_map(|nth| keys.map(|key| (nth, key))) {
                 let run = replay.observation(&key.to_string(), nth)?;
@@ -101,18 +101,18 @@ impl Runner<'_> {
                 runs.extend(new);
             }
         }
-        runs.retain(|run| classify(run, &self.criteria) == wanted);
+        runs.retain(|run| classify(run, &self.judging.criteria) == wanted);
         Ok(runs)
     }
 
     /// The outcome of an observation for a probe.
     pub(super) fn judged(&self, probe: &Probe, observation: &Observation) -> Outcome {
-        let mut tolerant = classify(observation, &self.criteria);
+        let mut tolerant = classify(observation, &self.judging.criteria);
         // What breaks another test is no fix.
         let is_fix = probe.phase == Phase::Port && probe.revision == self.plan.bad;
         if tolerant == Outcome::Pass
             && is_fix
-            && self.criteria.named().is_some_and(|test| breaks_others(observation, test))
+            && self.judging.criteria.named().is_some_and(|test| breaks_others(observation, test))
         {
             tolerant = Outcome::Unresolved(Reason::Other);
         }
@@ -194,19 +194,19 @@ impl Runner<'_> {
         if let Some(known) = self.beside.suites.get(&(probe.tree, is_claim)) {
             return Ok(Some(known.clone()));
         }
-        let (runs, cached) = (self.tally.runs.clone(), self.tally.n_cached);
+        let (runs, cached) = (self.effort.tally.runs.clone(), self.effort.tally.n_cached);
         let limit = if self.plan.is_suite_derived() {
-            (2 * self.slow_from(probe)).max(self.times.limits.test)
+            (2 * self.slow_from(probe)).max(self.judging.times.limits.test)
         } else {
-            self.suite_limit().max(self.times.limits.test)
+            self.suite_limit().max(self.judging.times.limits.test)
         };
         let asked = Probe { is_claim, precheck: None, question: ProbeQuestion::Test, ..*probe };
-        self.counts_as = Some(counted::SUITE);
+        self.effort.counts_as = Some(counted::SUITE);
         let seen = self.observe_with(CommandWords::Shell(line), limit, asked);
-        self.counts_as = None;
+        self.effort.counts_as = None;
         let seen = seen?;
-        self.tally.n_suite_runs += u64::from(self.tally.runs != runs);
-        (self.tally.runs, self.tally.n_cached) = (runs, cached);
+        self.effort.tally.n_suite_runs += u64::from(self.effort.tally.runs != runs);
+        (self.effort.tally.runs, self.effort.tally.n_cached) = (runs, cached);
         if let Some(seen) = &seen {
             self.beside.suites.insert((probe.tree, is_claim), seen.clone());
         }
@@ -217,7 +217,7 @@ impl Runner<'_> {
     /// command is not used.
     fn slow_from(&self, probe: &Probe) -> Duration {
         let keys = self.keys(probe).both();
-        let of_tree = self.own.iter().filter(|((known, _, _), _)| keys.contains(known));
+        let of_tree = self.answers.own.iter().filter(|((known, _, _), _)| keys.contains(known));
         let test = of_tree.map(|(_, observation)| observation.duration).min().unwrap_or_default();
         (SLOW_SUITE * test).max(if self.beside.own_tests.is_empty() { QUICK_SUITE } else { OWN_TESTS })
     }
@@ -282,7 +282,7 @@ impl Runner<'_> {
         let queued_job = self.queued(*probe, 0);
         let Some((observation, _)) = self.known(&queued_job)? else { return Ok(()) };
         let outcome = self.judged(probe, &observation);
-        let said = match (&self.criteria.named(), printed_trouble(&observation)) {
+        let said = match (&self.judging.criteria.named(), printed_trouble(&observation)) {
             (Some(test), _) if outcome == Outcome::Unresolved(Reason::TestAbsent) => {
                 format!("Revisions right before {} do not run the test `{}`.", first.short(), test.name)
             }
@@ -321,7 +321,7 @@ impl Runner<'_> {
             return Ok(());
         }
         let queued_job = self.queued(*probe, 0);
-        let absent = self.criteria.named().filter(|_| outcome == Outcome::Unresolved(Reason::TestAbsent));
+        let absent = self.judging.criteria.named().filter(|_| outcome == Outcome::Unresolved(Reason::TestAbsent));
         // The output tells of other tests.
         let line = match absent.map(|test| format!("{} has no result", test.name)) {
             Some(line) => Some(line),
@@ -335,9 +335,9 @@ impl Runner<'_> {
 
     /// Whether the hunted failure printed no line in common, although one would count.
     fn is_silent(&self) -> bool {
-        self.criteria.mode == SignatureMode::Auto
-            && self.criteria.named().is_none()
-            && self.criteria.fail_match.is_none()
+        self.judging.criteria.mode == SignatureMode::Auto
+            && self.judging.criteria.named().is_none()
+            && self.judging.criteria.fail_match.is_none()
     }
 
     /// The search has found a commit. What fails only in other tests from now on is a part of its change, and is not told as
@@ -357,7 +357,8 @@ impl Runner<'_> {
         let queued_job = self.queued(*probe, 0);
         let Some((observation, _)) = self.known(&queued_job)? else { return Ok(()) };
         if outcome == Outcome::Pass {
-            let other = self.criteria.named().and_then(|test| failing_others(&observation, test).into_iter().next());
+            let other =
+                self.judging.criteria.named().and_then(|test| failing_others(&observation, test).into_iter().next());
             if let Some(other) = other
                 && self.beside.told_lines.insert(ONLY_OTHERS.to_owned())
             {
@@ -366,9 +367,9 @@ impl Runner<'_> {
             }
             return Ok(());
         }
-        let Some(line) = printed_failure(&observation, &self.criteria) else { return Ok(()) };
+        let Some(line) = printed_failure(&observation, &self.judging.criteria) else { return Ok(()) };
         let revision = probe.revision.short();
-        let hunted = self.criteria.signature.as_ref().and_then(|signature| signature.printed.as_ref());
+        let hunted = self.judging.criteria.signature.as_ref().and_then(|signature| signature.printed.as_ref());
         let said = match hunted {
             Some(hunted) if is_other && normalise(hunted) != normalise(&line) => format!(
                 "{revision} fails with another line, it is not the failure that is hunted: `{line}` (hunted: `{hunted}`)."
@@ -416,7 +417,7 @@ mod tests {
                 line: Some("FAIL: x".into()),
                 printed: Some("FAIL: x".into()),
             };
-            runner.criteria.signature = Some(signature);
+            runner.judging.criteria.signature = Some(signature);
             let is_other = Outcome::Unresolved(Reason::Other);
             for (index, phase, outcome) in [
                 (2, Phase::Search, Outcome::Fail),
@@ -491,7 +492,7 @@ mod tests {
     fn check_quick(suite: Observation, expected: &str, why: Option<&str>) {
         let said = with_runner(with_suite(), &[], |runner, world| {
             let asked = Probe { question: ProbeQuestion::IsSuiteQuick, ..probe(world, 3, Phase::Reduce) };
-            runner.own.insert((runner.key(&asked), 0, false), pass());
+            runner.answers.own.insert((runner.key(&asked), 0, false), pass());
             runner.beside.suites.insert((asked.tree, false), suite);
             for _ in 0..2 {
                 assert_eq!(words(runner.answer(&[asked]).unwrap()), expected);
@@ -543,7 +544,7 @@ mod tests {
             let mut answer = String::new();
             let said = with_runner(order(), &known, |runner, world| {
                 let line = Some("FAIL: N".to_owned());
-                runner.criteria.signature =
+                runner.judging.criteria.signature =
                     Some(Signature { ending: Ending::Exit(1), test: None, line, printed: None });
                 let ends = ChangeEnds { older: world.trees[0], newer: world.trees[2] };
                 let asked = Probe { question: ProbeQuestion::Exact(ends), ..probe(world, 1, Phase::Reduce) };
@@ -563,7 +564,7 @@ mod tests {
         let known =
             [(0, 0, observation(0, "begin\n")), (2, 0, observation(1, "begin\n")), (1, 0, observation(1, "begin\n"))];
         let said = with_runner(order(), &known, |runner, world| {
-            runner.criteria.signature =
+            runner.judging.criteria.signature =
                 Some(Signature { ending: Ending::Exit(1), test: None, line: None, printed: None });
             let question = |newer| ProbeQuestion::Exact(ChangeEnds { older: world.trees[0], newer });
             for newer in [world.trees[2], world.trees[1]] {

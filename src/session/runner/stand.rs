@@ -1,7 +1,7 @@
 //! Where the commands of a hunt see the checkout, and what depends on it.
 
 use crate::plan::Plan;
-use crate::runner::{Runner, RunnerError, digest};
+use crate::runner::{Runner, RunnerError};
 use idd_base::Observation;
 use idd_hunt::Probe;
 use idd_world::place::surroundings::Surroundings;
@@ -24,15 +24,15 @@ impl Runner<'_> {
     pub fn stand(&mut self, surroundings: Surroundings) {
         let commands = Commands { surroundings, ..(*self.commands).clone() };
         let plan = self.plan_with(&commands);
-        self.fetch_digest = plan.fetch_plan().map(|plan| plan.digest());
-        self.checking.iter_mut().for_each(|checking| checking.stand(&plan.probe_plan()));
-        (self.plan_digest, self.commands) = (digest(&plan, self.programs), Arc::new(commands));
+        self.answers.fetch_digest = plan.fetch_plan().map(|plan| plan.digest());
+        self.checks.precheck.iter_mut().for_each(|checking| checking.stand(&plan.probe_plan()));
+        (self.answers.plan_digest, self.commands) = (self.answers.digest(&plan), Arc::new(commands));
     }
 
     /// Looks from now on whether tests read tracked files of these working trees.
     pub fn watch_files_below(&mut self, tops: Vec<PathBuf>) {
-        let executions = self.all_observations().executions().filter(|_| !tops.is_empty());
-        self.can_leak = executions.is_some();
+        let executions = self.answers.observations().executions().filter(|_| !tops.is_empty());
+        self.user.can_leak = executions.is_some();
         if let Some(executions) = executions {
             let git = files::real(&self.location.common_directory);
             let spared = [files::real(&self.root), git].into_iter().flatten().collect();
@@ -42,13 +42,13 @@ impl Runner<'_> {
 
     /// Records from now on which paths commands use.
     pub fn record_uses(&self) {
-        self.all_observations().executions().iter().for_each(|executions| executions.record_uses());
+        self.answers.observations().executions().iter().for_each(|executions| executions.record_uses());
     }
 
     /// The paths in checkouts that commands have used since [`record_uses`](Self::record_uses), relative to the top; none if
     /// some may be missing. They need not exist.
     pub fn take_uses(&self) -> BTreeMap<PathBuf, PathUse> {
-        let Some(executions) = self.all_observations().executions() else { return BTreeMap::new() };
+        let Some(executions) = self.answers.observations().executions() else { return BTreeMap::new() };
         let uses = executions.take_uses();
         if executions.has_gaps() {
             return BTreeMap::new();
@@ -63,7 +63,7 @@ impl Runner<'_> {
     /// Whether a command has executed a program that builds others; `None` if no command was watched, as in a resumed hunt
     /// whose runs are known.
     pub fn has_built(&self) -> Option<bool> {
-        let programs = self.all_observations().executions()?.programs();
+        let programs = self.answers.observations().executions()?.programs();
         let mut names = programs.iter().filter_map(|program| program.file_name()?.to_str());
         let is_builder = |name: &str| compiler::is_known(name) || BUILDERS.contains(&name);
         (!programs.is_empty()).then(|| names.any(is_builder))
@@ -73,7 +73,7 @@ impl Runner<'_> {
     /// the name of this program.
     pub fn leave_place(&mut self) -> Option<&'static str> {
         let surroundings = self.surroundings().clone();
-        let name = surroundings.place.as_ref().and_then(|_| self.all_observations().executed(&CLIENTS))?;
+        let name = surroundings.place.as_ref().and_then(|_| self.answers.observations().executed(&CLIENTS))?;
         self.stand(Surroundings { place: None, caches: Vec::new(), ..surroundings });
         self.watch_files_below(locate::tops(&self.location));
         Some(name)
@@ -88,13 +88,14 @@ impl Runner<'_> {
     /// of budget.
     pub fn observe_without_home(&mut self, probe: Probe) -> Result<Option<Observation>, RunnerError> {
         let commands = Commands { is_home_isolated: true, ..(*self.commands).clone() };
-        self.observe_commands(commands, self.times.limits.test, probe)
+        self.observe_commands(commands, self.judging.times.limits.test, probe)
     }
 
     /// The files outside of the working tree and of checkouts that commands have used since
     /// [`record_uses`](Self::record_uses) before they made or changed them.
     pub fn take_uses_outside(&self) -> Vec<PathBuf> {
-        let uses = self.all_observations().executions().map(|executions| executions.take_uses()).unwrap_or_default();
+        let uses =
+            self.answers.observations().executions().map(|executions| executions.take_uses()).unwrap_or_default();
         let own = [Some(self.root.clone()), self.location.top.clone(), Some(self.location.common_directory.clone())];
         let own: Vec<PathBuf> =
             own.into_iter().flatten().flat_map(|path| [files::real(&path), Some(path)]).flatten().collect();
@@ -110,6 +111,6 @@ impl Runner<'_> {
     /// Compares the products of builds, beside these held files, from now on; or none.
     pub fn compare_products(&mut self, held: Option<&HeldFiles>) {
         let plan = held.and_then(|held| self.plan_with(&self.commands).product_plan(held));
-        self.product_digest = plan.map(|plan| plan.digest());
+        self.answers.product_digest = plan.map(|plan| plan.digest());
     }
 }

@@ -43,12 +43,12 @@ fn dropped_runs_count_no_more() {
     };
     with_runner(order(), &known, |runner, world| {
         assert_eq!(ask(runner, world), ["pass", "pass"]);
-        runner.void_incremental().unwrap();
+        runner.answers.void_incremental().unwrap();
         assert_eq!(ask(runner, world), ["Budget", "pass"]);
-        assert!(runner.is_voided() && !runner.is_alone());
+        assert!(runner.answers.is_voided() && !runner.answers.is_alone());
         runner.void_all().unwrap();
         assert_eq!(ask(runner, world), ["Budget", "Budget"]);
-        assert!(runner.is_alone());
+        assert!(runner.answers.is_alone());
     });
 }
 
@@ -71,7 +71,7 @@ fn an_earlier_hunt_answers_first_runs_unless_it_may_not() {
         assert_eq!(reply, expected);
         if reply == "pass" {
             runner.used(&[asked], &[Outcome::Pass]).unwrap();
-            assert_eq!((runner.tally.n_cached, runner.tally.n_runs()), (1, 0));
+            assert_eq!((runner.effort.tally.n_cached, runner.effort.tally.n_runs()), (1, 0));
         }
     };
     ask(false, 1, "pass");
@@ -86,12 +86,12 @@ fn a_used_answer_is_written_down_and_counted_as_known_only_when_it_is_asked_for_
         let asked = probe(world, 0, Phase::Search);
         runner.used(&[asked], &[Outcome::Pass]).unwrap();
         // It ran before the hunt was killed, and was counted then.
-        assert_eq!(runner.tally.n_cached, 0);
+        assert_eq!(runner.effort.tally.n_cached, 0);
         runner.used(&[asked], &[Outcome::Pass]).unwrap();
-        assert_eq!(runner.tally.n_cached, 1);
-        assert_eq!(runner.tally.outcomes[&(Phase::Search, "pass".to_owned())], 2);
+        assert_eq!(runner.effort.tally.n_cached, 1);
+        assert_eq!(runner.effort.tally.outcomes[&(Phase::Search, "pass".to_owned())], 2);
         assert!(runner.noticed.is_tampered);
-        let path = runner.lock().path().to_owned();
+        let path = runner.answers.segment().path().to_owned();
         let mut answers = Vec::new();
         let id = path.file_stem().unwrap().to_str().unwrap().to_owned();
         saved::each_record(world.location(), &id, &mut |record| {
@@ -110,7 +110,7 @@ fn a_reduction_whose_time_is_used_up_ends_and_other_probes_do_not() {
     order.effort.reduction = Some(crate::order::Bound::Within(Duration::from_secs(5)));
     order.effort.max_probes = None;
     with_runner(order, &[(1, 0, pass())], |runner, world| {
-        runner.spent.reduction = Duration::from_secs(5);
+        runner.effort.spent.reduction = Duration::from_secs(5);
         let asked = |index| probe(world, index, Phase::Reduce);
         assert_eq!(words(runner.answer(&[asked(0)]).unwrap()), "spent");
         assert_eq!(words(runner.answer(&[asked(1)]).unwrap()), "pass");
@@ -122,14 +122,14 @@ fn a_reduction_whose_time_is_used_up_ends_and_other_probes_do_not() {
 fn a_budget_counts_the_runs_of_this_session_and_its_clock() {
     with_runner(order(), &[], |runner, _| {
         assert_eq!(runner.stops(), Some(Conclusion::Budget));
-        runner.limits.max_probes = Some(1);
+        runner.effort.limits.max_probes = Some(1);
         assert_eq!(runner.stops(), None);
-        runner.tally.runs.insert(Phase::Search, 1);
+        runner.effort.tally.runs.insert(Phase::Search, 1);
         assert_eq!(runner.stops(), Some(Conclusion::Budget));
-        runner.limits =
+        runner.effort.limits =
             HuntLimits { deadline: Deadline::after(Duration::ZERO, &Arc::default()), ..HuntLimits::default() };
         assert_eq!(runner.stops(), Some(Conclusion::Budget));
-        runner.limits = HuntLimits::default();
+        runner.effort.limits = HuntLimits::default();
         assert_eq!(runner.stops(), None);
     });
 }
@@ -138,10 +138,11 @@ fn a_budget_counts_the_runs_of_this_session_and_its_clock() {
 fn a_third_of_a_budget_is_kept_once_and_given_back() {
     with_runner(order(), &[], |runner, _| {
         let secs = Duration::from_secs;
-        runner.limits = HuntLimits { deadline: Deadline::after(secs(3000), &Arc::default()), ..HuntLimits::default() };
+        runner.effort.limits =
+            HuntLimits { deadline: Deadline::after(secs(3000), &Arc::default()), ..HuntLimits::default() };
         let mut left_after = |change: &dyn Fn(&mut Runner<'_>)| {
             change(runner);
-            runner.limits.deadline.as_ref().unwrap().left().as_secs().div_ceil(100)
+            runner.effort.limits.deadline.as_ref().unwrap().left().as_secs().div_ceil(100)
         };
         assert_eq!(left_after(&|runner| runner.keep_a_third()), 20);
         assert_eq!(left_after(&|runner| runner.keep_a_third()), 20, "it is kept already");
@@ -154,12 +155,12 @@ fn a_third_of_a_budget_is_kept_once_and_given_back() {
 fn a_test_that_changes_the_repository_of_the_user_is_noticed_once_for_each_part() {
     with_runner(order(), &[], |runner, world| {
         let git = world.location().git_directory.clone();
-        runner.look_after_the_user(world.trees[0]);
-        assert!(runner.disturbed.is_empty());
+        runner.user.look(&runner.location, world.trees[0]);
+        assert!(runner.user.disturbed.is_empty());
         for (text, tree) in [("[x]\n", 1), ("[y]\ny = 1\n", 2)] {
             std::fs::write(git.join("config.worktree"), text).unwrap();
-            runner.look_after_the_user(world.trees[tree]);
-            assert_eq!(runner.disturbed, [("config", world.trees[1].to_string())]);
+            runner.user.look(&runner.location, world.trees[tree]);
+            assert_eq!(runner.user.disturbed, [("config", world.trees[1].to_string())]);
         }
     });
 }

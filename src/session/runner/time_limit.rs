@@ -79,17 +79,17 @@ impl Runner<'_> {
     /// the limit of other probes. If the user gives a limit, or a hang is hunted, all runs have the same limits.
     pub(super) fn limits_of(&self, queued_job: &QueuedJob) -> TimeLimits {
         if !self.measures_limits() {
-            return self.times.limits;
+            return self.judging.times.limits;
         }
-        match candidate_limit(&self.times.durations) {
+        match candidate_limit(&self.judging.times.durations) {
             Some(limit) if is_of_reduction(&queued_job.probe) => {
-                TimeLimits { test: limit.min(self.times.limits.test), ..self.times.limits }
+                TimeLimits { test: limit.min(self.judging.times.limits.test), ..self.judging.times.limits }
             }
-            _ if is_of_reduction(&queued_job.probe) => self.times.limits,
+            _ if is_of_reduction(&queued_job.probe) => self.judging.times.limits,
             _ if queued_job.is_again() || self.lacks_caches(queued_job) || self.is_first_elsewhere(queued_job) => {
                 self.extended_limits()
             }
-            _ => self.times.limits,
+            _ => self.judging.times.limits,
         }
     }
 
@@ -100,7 +100,7 @@ impl Runner<'_> {
 
     /// Whether no revision but the bad one was tested. A test that builds had nothing to build there, if the user has built it before.
     fn is_first_elsewhere(&self, queued_job: &QueuedJob) -> bool {
-        self.times.elsewhere.is_none() && queued_job.probe.revision != self.plan.bad
+        self.judging.times.elsewhere.is_none() && queued_job.probe.revision != self.plan.bad
     }
 
     /// Says once that the runs which prove a claim build everything.
@@ -116,10 +116,10 @@ impl Runner<'_> {
     /// The limits of a run that is repeated because it was cut, or that builds more than those which were measured: four times the usual ones. Until a run has hung, at least
     /// what a first run has, because the measured run may have found what this one has to build.
     fn extended_limits(&self) -> TimeLimits {
-        let TimeLimits { build, test } = self.times.limits;
+        let TimeLimits { build, test } = self.judging.times.limits;
         TimeLimits {
             build: build.saturating_mul(EXTENSION),
-            test: test.saturating_mul(EXTENSION).max(self.times.patience),
+            test: test.saturating_mul(EXTENSION).max(self.judging.times.patience),
         }
     }
 
@@ -143,10 +143,10 @@ impl Runner<'_> {
             return Ok(false);
         }
         if is_of_reduction(&queued_job.probe) {
-            let is_first = queued_job.probe.run.is_none() && self.times.hung_twice.len() < N_HUNG_TWICE;
+            let is_first = queued_job.probe.run.is_none() && self.judging.times.hung_twice.len() < N_HUNG_TWICE;
             return Ok(is_first && seen.stage == Stage::Test);
         }
-        if seen.limit > self.times.limits.of(seen.stage) {
+        if seen.limit > self.judging.times.limits.of(seen.stage) {
             return Ok(false);
         }
         let warm = QueuedJob { probe: Probe { is_claim: false, ..queued_job.probe }, nth: 0, ..*queued_job };
@@ -164,9 +164,9 @@ impl Runner<'_> {
         let is_hang = seen.ending == Ending::Timeout;
         if is_of_reduction(&queued_job.probe) && queued_job.is_again() {
             if is_hang {
-                self.times.hung_twice.insert(queued_job.probe.tree);
+                self.judging.times.hung_twice.insert(queued_job.probe.tree);
             } else {
-                self.times.hung_twice.clear();
+                self.judging.times.hung_twice.clear();
             }
         }
         if !self.measures_limits() || is_of_reduction(&queued_job.probe) || seen.stage != Stage::Test {
@@ -174,15 +174,15 @@ impl Runner<'_> {
         }
         let revision = queued_job.probe.revision;
         if outcome.is_testable() && revision != self.plan.bad && self.own_observation(queued_job)?.is_some() {
-            self.times.elsewhere = Some(revision);
+            self.judging.times.elsewhere = Some(revision);
         }
         if is_hang && seen.limit >= FIRST_LIMIT {
-            self.times.patience = Duration::ZERO;
+            self.judging.times.patience = Duration::ZERO;
         }
-        if !is_hang && seen.duration > self.times.limits.test {
+        if !is_hang && seen.duration > self.judging.times.limits.test {
             let TimeLimits { build, test } = measured_limits(seen.duration);
-            self.times.limits.build = self.times.limits.build.max(build);
-            self.times.limits.test = self.times.limits.test.max(test);
+            self.judging.times.limits.build = self.judging.times.limits.build.max(build);
+            self.judging.times.limits.test = self.judging.times.limits.test.max(test);
         }
         Ok(())
     }
@@ -204,24 +204,24 @@ impl Runner<'_> {
 
     /// Whether the hunted failure is a hang.
     pub fn hunts_hang(&self) -> bool {
-        self.criteria.signature.as_ref().is_some_and(|signature| signature.ending == Ending::Timeout)
+        self.judging.criteria.signature.as_ref().is_some_and(|signature| signature.ending == Ending::Timeout)
     }
 
     /// Sets the usual durations of the test, for the time limit of candidates; as if there had been enough probes.
     pub fn expect_durations(&mut self, durations: &[Duration]) {
-        self.times.durations = durations.iter().cycle().take(FEWEST * durations.len()).copied().collect();
+        self.judging.times.durations = durations.iter().cycle().take(FEWEST * durations.len()).copied().collect();
     }
 
     /// The mean duration of a used probe; `None` before the first one.
     pub fn mean_duration(&self) -> Option<Duration> {
-        let n = u32::try_from(self.times.durations.len()).ok().filter(|n| *n > 0)?;
-        Some(self.times.durations.iter().sum::<Duration>() / n)
+        let n = u32::try_from(self.judging.times.durations.len()).ok().filter(|n| *n > 0)?;
+        Some(self.judging.times.durations.iter().sum::<Duration>() / n)
     }
 
     /// Records the duration of a used probe.
     pub(super) fn time(&mut self, probe: &Probe, outcome: Outcome, duration: Duration) {
         if outcome.is_testable() && !is_of_reduction(probe) {
-            self.times.durations.push(duration);
+            self.judging.times.durations.push(duration);
         }
     }
 }
@@ -261,7 +261,7 @@ mod tests {
         let limit = |runner: &Runner<'_>, asked: Probe| runner.limits_of(&runner.queued(asked, 0)).test;
         with_runner(order(), &[], |runner, world| {
             let (revision, candidate) = (probe(world, 0, Phase::Search), probe(world, 0, Phase::Reduce));
-            runner.times.elsewhere = Some(world.commits[1]);
+            runner.judging.times.elsewhere = Some(world.commits[1]);
             assert_eq!(limit(runner, candidate), seconds(600));
             runner.time(&revision, Outcome::Unresolved(Reason::Build), seconds(900));
             runner.time(&candidate, Outcome::Fail, seconds(900));
@@ -270,18 +270,18 @@ mod tests {
                 runner.time(&revision, Outcome::Pass, seconds(2));
             }
             assert_eq!((limit(runner, candidate), limit(runner, revision)), (seconds(20), seconds(600)));
-            runner.times.limits = TimeLimits::both(seconds(9));
+            runner.judging.times.limits = TimeLimits::both(seconds(9));
             assert_eq!(limit(runner, candidate), seconds(9));
-            runner.times.limits = TimeLimits::both(seconds(600));
-            runner.criteria.signature =
+            runner.judging.times.limits = TimeLimits::both(seconds(600));
+            runner.judging.criteria.signature =
                 Some(Signature { ending: Ending::Timeout, test: None, line: None, printed: None });
             assert_eq!(limit(runner, candidate), seconds(600));
         });
         let mut given = order();
         given.test.timeout = Some(seconds(30));
         with_runner(given, &[], |runner, world| {
-            runner.times.durations = vec![seconds(1); 9];
-            runner.times.limits = TimeLimits::both(seconds(30));
+            runner.judging.times.durations = vec![seconds(1); 9];
+            runner.judging.times.limits = TimeLimits::both(seconds(30));
             assert_eq!(limit(runner, probe(world, 0, Phase::Reduce)), seconds(30));
         });
     }
@@ -295,8 +295,8 @@ mod tests {
                 runner.queued(probe, 0)
             };
             let limit = |runner: &Runner<'_>, asked| runner.limits_of(&queued(runner, asked)).test;
-            runner.times.limits = measured_limits(seconds(1));
-            runner.times.elsewhere = Some(world.commits[1]);
+            runner.judging.times.limits = measured_limits(seconds(1));
+            runner.judging.times.elsewhere = Some(world.commits[1]);
             assert_eq!(limit(runner, CLAIMED), seconds(20));
             runner.stand(Surroundings { caches: vec![cache], ..runner.surroundings().clone() });
             assert_eq!([SEARCHED, CLAIMED].map(|asked| limit(runner, asked)), [20, 600].map(seconds));
@@ -317,13 +317,13 @@ mod tests {
     fn ask(order: HuntOrder, results: &[(usize, u32, Observation)], asked: AskedProbe, expected: &str) -> [u64; 2] {
         let mut limits = [0; 2];
         with_runner(order, results, |runner, world| {
-            runner.compares_lines = false;
-            runner.times.limits = measured_limits(seconds(1));
-            runner.times.elsewhere = Some(world.commits[1]);
+            runner.judging.compares_lines = false;
+            runner.judging.times.limits = measured_limits(seconds(1));
+            runner.judging.times.elsewhere = Some(world.commits[1]);
             let asked = Probe { is_claim: asked.is_claim, ..probe(world, 0, asked.phase) };
             assert_eq!(words(runner.answer(&[asked]).unwrap()), expected);
             let again = runner.queued(asked, AGAIN);
-            limits = [runner.times.limits.test, runner.limits_of(&again).test].map(|limit| limit.as_secs());
+            limits = [runner.judging.times.limits.test, runner.limits_of(&again).test].map(|limit| limit.as_secs());
         });
         limits
     }
@@ -333,8 +333,8 @@ mod tests {
         let answered = |results: &[(usize, u32, Observation)], expected: &[&str]| {
             let mut limits = Vec::new();
             with_runner(order(), results, |runner, world| {
-                runner.compares_lines = false;
-                runner.times.limits = measured_limits(seconds(1));
+                runner.judging.compares_lines = false;
+                runner.judging.times.limits = measured_limits(seconds(1));
                 let asked = [0, 1].map(|index| probe(world, index, Phase::Search));
                 let limit =
                     |runner: &Runner<'_>, probe: &Probe| runner.limits_of(&runner.queued(*probe, 0)).test.as_secs();
@@ -380,7 +380,7 @@ mod tests {
         let answers = |results: &[(usize, u32, Observation)], n_trees: usize| {
             let mut answers = Vec::new();
             with_runner(order(), results, |runner, world| {
-                runner.times.limits = measured_limits(seconds(1));
+                runner.judging.times.limits = measured_limits(seconds(1));
                 for tree in 0..n_trees {
                     let candidate = probe(world, tree, Phase::Reduce);
                     // Asking twice is no second candidate.
@@ -421,7 +421,7 @@ mod tests {
         given.test.timeout = Some(seconds(20));
         ask(given, &[(0, 0, cut(seconds(20)))], SEARCHED, "unresolved(timeout)");
         with_runner(order(), &[(0, 0, cut(seconds(20)))], |runner, world| {
-            runner.criteria.signature =
+            runner.judging.criteria.signature =
                 Some(Signature { ending: Ending::Timeout, test: None, line: None, printed: None });
             assert_eq!(words(runner.answer(&[probe(world, 0, Phase::Search)]).unwrap()), "fail");
         });

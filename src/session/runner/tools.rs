@@ -20,7 +20,7 @@ impl Runner<'_> {
         if self.noticed.changed_tool.is_some() {
             return;
         }
-        let change = self.all_observations().refused().values().next().map(ToString::to_string);
+        let change = self.answers.observations().refused().values().next().map(ToString::to_string);
         if let Some(change) = change {
             let printed = Terminal.line(&Untrusted::from(change.as_str()));
             self.talk.say(&format!("Earlier results are not used: {printed}."));
@@ -30,7 +30,7 @@ impl Runner<'_> {
 
     /// The notes of the report on the executed programs.
     pub fn notes_of_tools(&self) -> Vec<String> {
-        let observations = self.all_observations();
+        let observations = self.answers.observations();
         let is_guessed = observations.executions().is_some_and(|executions| executions.has_gaps());
         refused(&observations).into_iter().chain(is_guessed.then(|| GUESSED.to_owned())).collect()
     }

@@ -32,10 +32,10 @@ impl Runner<'_> {
     fn observe_check(&mut self, precheck: CommandWords, probe: Probe) -> Result<Option<Observation>, RunnerError> {
         let usual = (*self.commands).clone();
         let commands = Commands { test: precheck, build: None, artifacts: Vec::new(), ..usual };
-        let runs = self.tally.runs.clone();
-        let seen = self.observe_commands(commands, self.times.limits.test, probe)?;
-        self.tally.runs = runs;
-        self.tally.n_prechecked += 1;
+        let runs = self.effort.tally.runs.clone();
+        let seen = self.observe_commands(commands, self.judging.times.limits.test, probe)?;
+        self.effort.tally.runs = runs;
+        self.effort.tally.n_prechecked += 1;
         Ok(seen)
     }
 
@@ -45,14 +45,14 @@ impl Runner<'_> {
         for (probe, ends) in probes.iter().filter_map(|probe| Some((probe, probe.precheck?))) {
             let open = self.opener();
             let is_repair = probe.phase == Phase::Repair;
-            let Some(checking) = &mut self.checking else { return Ok(()) };
+            let Some(checking) = &mut self.checks.precheck else { return Ok(()) };
             for (tree, words) in checking.to_vet(&open, ends, is_repair) {
                 let end = Probe { tree, precheck: None, ..*probe };
                 if self.is_let_pass(words, end)? == Some(false) {
                     self.is_checked_in_vain(DATABASE_USELESS);
                 }
             }
-            let java = self.checking.iter_mut().find_map(|checking| checking.java.as_mut());
+            let java = self.checks.precheck.iter_mut().find_map(|checking| checking.java.as_mut());
             if let Some(check) = java.and_then(|java| java.to_vet(&open, ends)) {
                 self.vet_java(check, ends, probe)?;
             }
@@ -67,9 +67,9 @@ impl Runner<'_> {
     fn vet_java(&mut self, mut check: JavaCheck, ends: ChangeEnds, probe: &Probe) -> Result<(), RunnerError> {
         for ChangeEnds { newer: tree, .. } in sides(ends, probe.phase == Phase::Repair) {
             let end = Probe { tree, precheck: None, ..*probe };
-            self.vetting = Some(Arc::new(check.clone()));
+            self.checks.vetting = Some(Arc::new(check.clone()));
             let seen = self.observe_check(java::words(&check), end);
-            self.vetting = None;
+            self.checks.vetting = None;
             let Some(seen) = seen? else { return Ok(()) };
             match seen.ending {
                 Ending::Exit(0) => {}
@@ -77,7 +77,7 @@ impl Runner<'_> {
                 _ => return Ok(()),
             }
         }
-        let directories = self.executor.directories();
+        let directories = self.jobs.executor.directories();
         let directories: Vec<&Path> = directories.iter().map(PathBuf::as_path).collect();
         let made = java_check::classes(directories);
         if !made.is_empty() {
@@ -85,7 +85,7 @@ impl Runner<'_> {
                 |path: &str| path.rsplit('/').next().and_then(|name| name.strip_suffix(".java")).map(str::to_owned);
             check.sources.retain(|path| name(path).is_some_and(|name| made.contains(&name)));
         }
-        self.checking.iter_mut().for_each(|checking| checking.use_java(ends, check.clone()));
+        self.checks.precheck.iter_mut().for_each(|checking| checking.use_java(ends, check.clone()));
         Ok(())
     }
 
@@ -98,20 +98,21 @@ impl Runner<'_> {
     /// Counts the time of a build of a candidate that failed, which a compiler in memory could have saved.
     pub(super) fn count_lost_build(&mut self, probe: &Probe, outcome: Outcome, duration: Duration) {
         let is_lost = probe.precheck.is_some() && outcome == Outcome::Unresolved(Reason::Build);
-        let java = self.checking.iter_mut().find_map(|checking| checking.java.as_mut());
+        let java = self.checks.precheck.iter_mut().find_map(|checking| checking.java.as_mut());
         java.filter(|_| is_lost).into_iter().for_each(|java| java.lose(duration));
     }
 
     /// Whether a tree that a compiler in memory rejected is built now. It is built in a fresh worktree, because classes
     /// of earlier builds can hide its errors from an incremental build.
     pub(super) fn was_rejected(&self, probe: &Probe) -> bool {
-        let checking = self.checking.as_ref().filter(|checking| checking.java.is_some() && probe.precheck.is_none());
+        let checking =
+            self.checks.precheck.as_ref().filter(|checking| checking.java.is_some() && probe.precheck.is_none());
         checking.is_some_and(|checking| checking.refused.contains(&probe.tree))
     }
 
     /// Disables a precheck that rejected a tree which can be built.
     pub(super) fn look_for_contradiction(&mut self, probe: &Probe, seen: &Observation) {
-        let Some(checking) = &mut self.checking else { return };
+        let Some(checking) = &mut self.checks.precheck else { return };
         if seen.stage == Stage::Precheck && probe.precheck.is_some() {
             checking.refused.insert(probe.tree);
         }
@@ -128,7 +129,7 @@ impl Runner<'_> {
 
     /// Disables the precheck.
     pub fn is_checked_in_vain(&mut self, why: &'static str) {
-        if let Some(checking) = self.checking.as_mut().filter(|checking| checking.useless.is_none()) {
+        if let Some(checking) = self.checks.precheck.as_mut().filter(|checking| checking.useless.is_none()) {
             checking.useless = Some(why);
             self.talk.say(why);
         }
@@ -150,7 +151,7 @@ mod tests {
         order.test.build = has_build.then(|| "make".into());
         let said = with_runner(order, &[], |runner, world| {
             let java = CandidatePrecheck::Java(Arc::new(OfJava::of_nothing()));
-            runner.checking = Some(Checking::new(java, ProbePlan::default(), Path::new("/nowhere")));
+            runner.checks.precheck = Some(Checking::new(java, ProbePlan::default(), Path::new("/nowhere")));
             let ends = ChangeEnds { older: world.trees[0], newer: world.trees[3] };
             let checked = Probe { precheck: Some(ends), ..probe(world, 1, Phase::Reduce) };
             let unchecked = Probe { precheck: None, ..checked };
@@ -160,7 +161,7 @@ mod tests {
             runner.look_for_contradiction(&checked, &rejected);
             assert!(runner.was_rejected(&unchecked) && !runner.was_rejected(&checked));
             runner.look_for_contradiction(&unchecked, seen);
-            assert_eq!(runner.checking.as_ref().unwrap().useless.is_none(), is_useful, "{seen:?}");
+            assert_eq!(runner.checks.precheck.as_ref().unwrap().useless.is_none(), is_useful, "{seen:?}");
         });
         assert_eq!(said.len(), usize::from(!is_useful), "{said:?}");
     }

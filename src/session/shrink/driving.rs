@@ -257,7 +257,7 @@ impl<'s, 'h> Shrinking<'s, 'h> {
         }
         let mut remarks: Vec<String> =
             self.is_other_stack(current)?.then(|| OTHER_STACK.to_owned()).into_iter().collect();
-        if self.hunt.runner.noise.is_some() || (stopped.is_none() && !self.fails_again(current)?) {
+        if self.hunt.runner.judging.noise.is_some() || (stopped.is_none() && !self.fails_again(current)?) {
             remarks.push(NOW_AND_THEN.to_owned());
         }
         let files = self.inputs.iter().zip(&current.parts).map(|(input, content)| ShrunkFile {
@@ -275,9 +275,9 @@ impl<'s, 'h> Shrinking<'s, 'h> {
             words: names.into_iter().zip(words).collect(),
             passing,
             signature: self.signature.clone(),
-            place: self.hunt.runner.criteria.place.clone(),
-            n_run: self.hunt.runner.tally.n_runs(),
-            n_cached: self.hunt.runner.tally.n_cached,
+            place: self.hunt.runner.judging.criteria.place.clone(),
+            n_run: self.hunt.runner.effort.tally.n_runs(),
+            n_cached: self.hunt.runner.effort.tally.n_cached,
             stopped,
             difference: self.difference.clone(),
             remarks,
@@ -305,7 +305,7 @@ impl<'s, 'h> Shrinking<'s, 'h> {
         }
         let Some(pair) = self.pair(current)? else { return Ok(true) };
         let runs = self.hunt.runner.reproduce(pair.failing, &[1, 2])?.unwrap_or_default();
-        Ok(runs.iter().all(|run| classify(run, &self.hunt.runner.criteria) == Outcome::Fail))
+        Ok(runs.iter().all(|run| classify(run, &self.hunt.runner.judging.criteria) == Outcome::Fail))
     }
 
     /// The probes of a candidate; `None` if no tree can hold it.
@@ -369,7 +369,7 @@ fn reproduce(hunt: &mut Hunt<'_>, store: &TreeStore, base: TreeId) -> Result<Sig
     match (reproduced, hunt.signature.clone()) {
         (Reproduced::Yes, Some(signature)) => {
             judge::refine(hunt, base, adjustments.is_noisy)?;
-            Ok(hunt.runner.criteria.signature.clone().unwrap_or(signature))
+            Ok(hunt.runner.judging.criteria.signature.clone().unwrap_or(signature))
         }
         (Reproduced::No(Conclusion::BadPasses, None), _) => {
             Err(Failure::new(Status::BadPasses, "the test passes with this input")

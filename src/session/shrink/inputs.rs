@@ -37,7 +37,7 @@ impl Input {
     /// A file in the working tree keeps its place in the checkout; another one gets a place in the directory in which
     /// the test runs, under its own name.
     pub fn read(name: &OsStr, location: &Location, context: &Context) -> Result<Self, Failure> {
-        let input = Self::read_as(("the input", "--input"), name, location, context)?;
+        let input = Self::read_as("the input", "--input", name, location, context)?;
         if input.content.is_empty() {
             let message = format!("the input `{}` is empty already", name.to_string_lossy());
             return Err(Failure::usage(message).with_hint("there is nothing to remove from it"));
@@ -47,11 +47,12 @@ impl Input {
 
     /// Reads a file with which the test passes; it can be empty.
     pub fn read_passing(name: &OsStr, location: &Location, context: &Context) -> Result<Self, Failure> {
-        Self::read_as(("the passing file", "--passing"), name, location, context)
+        Self::read_as("the passing file", "--passing", name, location, context)
     }
 
     fn read_as(
-        (what, option): (&str, &str),
+        what: &str,
+        option: &str,
         name: &OsStr,
         location: &Location,
         context: &Context,

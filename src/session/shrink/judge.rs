@@ -38,7 +38,7 @@ pub fn refine(hunt: &mut Hunt<'_>, base: TreeId, is_noisy: bool) -> Result<(), F
     let is_compared = hunt.plan.order.test.signature == SignatureMode::Auto && !hunt.runner.hunts_hang();
     if is_compared {
         let places = places(hunt, &runs);
-        hunt.runner.criteria.place = common(&places);
+        hunt.runner.judging.criteria.place = common(&places);
         let is_crash = runs.first().is_some_and(|run| crash(run.ending).is_some() && run.stage == Stage::Test);
         if is_crash && places.iter().all(Option::is_none) {
             locate(hunt, probe)?;
@@ -53,7 +53,7 @@ pub fn refine(hunt: &mut Hunt<'_>, base: TreeId, is_noisy: bool) -> Result<(), F
 /// If no line of the output is known to report a failure, the last line counts; takes that of standard error in place
 /// of one of standard output, which is often a result of the input.
 fn prefer_errors(hunt: &mut Hunt<'_>, probe: Probe, runs: &[Observation]) -> Result<(), Failure> {
-    let Some(signature) = hunt.runner.criteria.signature.clone() else { return Ok(()) };
+    let Some(signature) = hunt.runner.judging.criteria.signature.clone() else { return Ok(()) };
     let is_weak = signature.printed.as_ref().is_some_and(|line| !is_telling(line));
     if !is_weak || runs.iter().any(|run| run.stage != Stage::Test) {
         return Ok(());
@@ -62,13 +62,13 @@ fn prefer_errors(hunt: &mut Hunt<'_>, probe: Probe, runs: &[Observation]) -> Res
     let seen = hunt.runner.reproduce(probe, &[0, 1])?.unwrap_or_default();
     hunt.runner.use_test(hunt.plan.commands.test.clone());
     let [one, other] = &seen[..] else { return Ok(()) };
-    let Some(found) = classify::signature(one, other, hunt.runner.criteria.mode) else { return Ok(()) };
+    let Some(found) = classify::signature(one, other, hunt.runner.judging.criteria.mode) else { return Ok(()) };
     let Some(line) = found.line.clone().filter(|line| signature.line.as_ref() != Some(line)) else { return Ok(()) };
     let is_in_all = runs.iter().all(|run| run.output.lines().any(|printed| normalise(printed) == line));
     if is_in_all && classify::is_same_ending(found.ending, signature.ending) {
         let found = Signature { ending: signature.ending, ..found };
         hunt.runner.talk.say(&format!("The line from standard error counts: {found}."));
-        hunt.runner.criteria.signature = Some(found);
+        hunt.runner.judging.criteria.signature = Some(found);
     }
     Ok(())
 }
@@ -84,7 +84,7 @@ fn only_errors(test: &CommandWords) -> CommandWords {
 
 /// The statements of the failing runs.
 fn places(hunt: &Hunt<'_>, runs: &[Observation]) -> Vec<Option<String>> {
-    let failing = runs.iter().filter(|run| classify(run, &hunt.runner.criteria) == Outcome::Fail);
+    let failing = runs.iter().filter(|run| classify(run, &hunt.runner.judging.criteria) == Outcome::Fail);
     failing.map(|run| place(&plain(&run.output))).collect()
 }
 
@@ -105,8 +105,8 @@ fn locate(hunt: &mut Hunt<'_>, probe: Probe) -> Result<(), Failure> {
     hunt.runner.use_test(CommandWords::Argv([program, LOCATE_CRASH.into()].into_iter().chain(words).collect()));
     let runs = hunt.runner.reproduce(probe, &[0, 1])?.unwrap_or_default();
     let places = places(hunt, &runs);
-    hunt.runner.criteria.place = common(&places);
-    if hunt.runner.criteria.place.is_none() {
+    hunt.runner.judging.criteria.place = common(&places);
+    if hunt.runner.judging.criteria.place.is_none() {
         let why = match &places[..] {
             [Some(one), Some(other)] => format!("Two runs crash at different instructions ({one} and {other})"),
             _ => "The instruction of the crash cannot be found (`ptrace` may be forbidden)".to_owned(),
@@ -125,9 +125,9 @@ pub fn expect_noise(hunt: &mut Hunt<'_>, base: TreeId) -> Result<(), Failure> {
     let probe = Probe::of(base, hunt.plan.bad, Phase::Reproduce);
     let nths: Vec<u32> = (0..N_MEASURED).collect();
     let runs = hunt.runner.reproduce(probe, &nths)?.unwrap_or_default();
-    let is_pass = |run: &&_| classify(run, &hunt.runner.criteria) != Outcome::Fail;
+    let is_pass = |run: &&_| classify(run, &hunt.runner.judging.criteria) != Outcome::Fail;
     let n_passes = runs.iter().filter(is_pass).count();
     let share = f64::from(u32::try_from(n_passes).unwrap_or(u32::MAX)) / f64::from(N_MEASURED);
-    hunt.runner.noise = Some(Noise { false_fails: FALSE_FAILS, false_passes: share.clamp(0.1, 0.9) });
+    hunt.runner.judging.noise = Some(Noise { false_fails: FALSE_FAILS, false_passes: share.clamp(0.1, 0.9) });
     Ok(())
 }

@@ -91,7 +91,7 @@ impl ShrinkReference {
         version: ProgramVersion,
     ) -> Result<(Self, Signature, VersionDifference), Failure> {
         hunt.runner.talk.say(&format!("Comparing {} with {} on the whole input.", failing.shown(), version.shown()));
-        hunt.runner.criteria = criteria(hunt.plan, None)?;
+        hunt.runner.judging.criteria = criteria(hunt.plan, None)?;
         let bad = twice(hunt, failing, Probe::of(failing.tree, hunt.plan.bad, Phase::Reproduce))?;
         let good = twice(hunt, &version, probe(version.tree, hunt.plan.bad, Phase::Reproduce))?;
         if let (Ending::Exit(code @ (126 | 127)), true) = (bad[0].ending, bad[0].ending == good[0].ending) {
@@ -100,7 +100,7 @@ impl ShrinkReference {
         let runs = || bad.iter().chain(&good);
         if hunt.plan.order.test.timeout.is_none() {
             let longest = runs().map(|seen| seen.duration).max().unwrap_or_default();
-            hunt.runner.times.limits = measured_limits(longest);
+            hunt.runner.judging.times.limits = measured_limits(longest);
         }
         let durations: Vec<_> =
             runs().filter(|seen| seen.ending != Ending::Timeout).map(|seen| seen.duration).collect();
@@ -191,7 +191,7 @@ impl ShrinkReference {
         let Some(reference) = pair.reference else { return Ok(PairState::Known(Outcome::Unresolved(Reason::Path))) };
         let seen = runner.seen(&pair.failing)?;
         if let Some(seen) = &seen {
-            let outcome = self.of_failing(seen, &runner.criteria);
+            let outcome = self.of_failing(seen, &runner.judging.criteria);
             if outcome != Outcome::Fail {
                 return Ok(PairState::Known(outcome));
             }
@@ -282,9 +282,9 @@ fn failure(hunt: &mut Hunt<'_>, runs: &[Observation], failing: &ProgramVersion) 
     let mode = hunt.plan.order.test.signature;
     match classify::signature(&runs[0], &runs[1], mode) {
         Some(signature) => {
-            hunt.runner.criteria = classify::Criteria { mode, ..criteria(hunt.plan, Some(signature.clone()))? };
+            hunt.runner.judging.criteria = classify::Criteria { mode, ..criteria(hunt.plan, Some(signature.clone()))? };
             judge::refine(hunt, failing.tree, false)?;
-            Ok(hunt.runner.criteria.signature.clone().unwrap_or(signature))
+            Ok(hunt.runner.judging.criteria.signature.clone().unwrap_or(signature))
         }
         // It ends without an error.
         None => Ok(Signature { ending: runs[0].ending, test: None, line: None, printed: None }),

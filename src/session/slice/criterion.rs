@@ -113,8 +113,8 @@ impl Criterion {
                 })
             }
             Self::Line(file, line) => {
-                let is_there = |place: &Place| is_in_line(place, (file, *line));
-                of_line((file, *line), run.steps_at(&is_there).map_err(|error| failed(&error))?)
+                let is_there = |place: &Place| is_in_line(place, file, *line);
+                of_line(file, *line, run.steps_at(&is_there).map_err(|error| failed(&error))?)
             }
             Self::Input(name, range) => {
                 if direction == SliceDirection::Backward {
@@ -130,7 +130,7 @@ impl Criterion {
 /// All steps of a line.
 ///
 /// Errors: there is none.
-pub fn of_line((file, line): (&str, u32), steps: Vec<Step>) -> Result<CriterionSteps, Failure> {
+pub fn of_line(file: &str, line: u32, steps: Vec<Step>) -> Result<CriterionSteps, Failure> {
     let words = format!("{}:{line}", shown(file));
     if steps.is_empty() {
         return Err(Failure::error(format!("no statement of {words} ran"))
@@ -140,7 +140,7 @@ pub fn of_line((file, line): (&str, u32), steps: Vec<Step>) -> Result<CriterionS
 }
 
 /// Whether a place is in a line; the file may be the end of its path.
-pub fn is_in_line(place: &Place, (file, line): (&str, u32)) -> bool {
+pub fn is_in_line(place: &Place, file: &str, line: u32) -> bool {
     let before = place.file.strip_suffix(file);
     place.line == line && before.is_some_and(|before| before.is_empty() || before.ends_with('/'))
 }

@@ -121,7 +121,7 @@ impl FixChecks<'_, '_> {
         let probe = Probe { is_claim: true, ..self.probe(tree) };
         let seen = self.hunt.runner.reproduce(probe, &[nth])?.and_then(|mut seen| seen.pop());
         let Some(seen) = seen else { return Err(stopped(self.hunt)) };
-        let criteria = &self.hunt.runner.criteria;
+        let criteria = &self.hunt.runner.judging.criteria;
         let mut outcome = classify(&seen, criteria);
         if outcome == Outcome::Pass && criteria.named().is_some_and(|test| breaks_others(&seen, test)) {
             outcome = Outcome::Unresolved(Reason::Other);
@@ -131,7 +131,8 @@ impl FixChecks<'_, '_> {
 
     /// What a run that is no pass shows.
     fn trouble(&self, outcome: Outcome, seen: &Observation) -> String {
-        let others = self.hunt.runner.criteria.named().map(|test| failing_others(seen, test)).unwrap_or_default();
+        let others =
+            self.hunt.runner.judging.criteria.named().map(|test| failing_others(seen, test)).unwrap_or_default();
         if outcome == Outcome::Unresolved(Reason::Other) && !others.is_empty() {
             return format!("other tests fail: {}", named(&others));
         }
@@ -199,7 +200,7 @@ impl FixChecks<'_, '_> {
     fn vacuous(&mut self, pass: &Observation, remarks: &mut Vec<Untrusted>) -> Result<FixCheck, Failure> {
         let judged = |result, why: String| FixCheck::new(CheckName::NoVacuousPass, result, why);
         let good = self.last_good()?;
-        let criteria = &self.hunt.runner.criteria;
+        let criteria = &self.hunt.runner.judging.criteria;
         let failing = self.hunt.seen.iter().find(|seen| classify(seen, criteria) == Outcome::Fail);
         let failing = failing.expect("the failure was reproduced");
         let outputs = ComparedRuns { pass, failing, good: good.as_ref(), named: criteria.named() };
@@ -276,7 +277,7 @@ impl FixChecks<'_, '_> {
 
     /// A note if a changed file has both the program and the test that failed.
     fn inline_remark(&self) -> Result<Option<Untrusted>, Failure> {
-        let Some(test) = self.hunt.runner.criteria.named() else { return Ok(None) };
+        let Some(test) = self.hunt.runner.judging.criteria.named() else { return Ok(None) };
         let is_word = |letter: char| letter.is_alphanumeric() || letter == '_';
         let Some(word) = test.name.split(|letter| !is_word(letter)).rfind(|word| !word.is_empty()) else {
             return Ok(None);
@@ -316,7 +317,7 @@ impl FixChecks<'_, '_> {
                 None => return Err(stopped(self.hunt)),
             },
         };
-        Ok(Some(seen).filter(|seen| classify(seen, &self.hunt.runner.criteria) == Outcome::Pass))
+        Ok(Some(seen).filter(|seen| classify(seen, &self.hunt.runner.judging.criteria) == Outcome::Pass))
     }
 
     fn warnings(&mut self) -> Result<FixCheck, Failure> {
@@ -331,11 +332,11 @@ impl FixChecks<'_, '_> {
         let Some(new) = self.hunt.runner.complaints(patched, self.hunt.plan.bad, &baseline)? else {
             return Err(stopped(self.hunt));
         };
-        let unchecked: Vec<&str> = self.hunt.runner.complaining.unchecked.iter().copied().collect();
+        let unchecked: Vec<&str> = self.hunt.runner.checks.complaining.unchecked.iter().copied().collect();
         Ok(match (new.is_empty(), unchecked.is_empty()) {
             (false, _) => check(CheckResult::Fails, named(&new)).about(new),
             (true, false) => check(CheckResult::NotRun, unchecked.join(" ")),
-            (true, true) if self.hunt.runner.complaining.has_checked() => {
+            (true, true) if self.hunt.runner.checks.complaining.has_checked() => {
                 check(CheckResult::Holds, "compilers and interpreters print none".to_owned())
             }
             (true, true) => {

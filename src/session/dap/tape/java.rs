@@ -1,6 +1,6 @@
 //! What was before the steps of a Java program.
 
-use crate::dap::tape::{Meaning, Past, ShownVariable, StackLevel, Tape, TapeBuilder, WatchedVariable};
+use crate::dap::tape::{Meaning, Past, ShownVariable, StackLevel, StackPosition, Tape, TapeBuilder, WatchedVariable};
 use crate::expression::condition::{Condition, ConditionAnswers, INTERVAL};
 use crate::expression::java::{JavaState, NamedThing};
 use crate::expression::states::States as _;
@@ -26,8 +26,8 @@ struct JavaPlayed {
 pub fn read(mut player: JavaPlayer, mut table: TapeBuilder<'_>) -> Result<Option<Tape>, TraceError> {
     player.look_from(Step(1), |machine, frame| {
         let statement = if frame.step == frame.entry { 0 } else { frame.statement };
-        let place = table.place((frame.method.number, statement), || Some(frame.place()));
-        table.step(place, (frame.number, machine.frames().len() + 1), machine.thread);
+        let place = table.place(frame.method.number, statement, || Some(frame.place()));
+        table.step(place, frame.number, machine.frames().len() + 1, machine.thread);
         !table.is_interrupted
     })?;
     let crash = if table.is_interrupted { None } else { output::outputs(&mut player)?.crash };
@@ -55,11 +55,11 @@ fn shown(state: JavaState<'_>, place: &NamedThing, name: String, expression: Str
 /// Looks at an activation right before a step; `None` if there is none of this level.
 fn look_at<T>(
     player: &mut JavaPlayer,
-    (step, level): (Step, usize),
+    at: StackPosition,
     look: impl FnOnce(JavaState<'_>) -> T,
 ) -> Result<Option<T>, TraceError> {
-    let found = player.look_at(step, |state| {
-        let below = level.checked_sub(1).map(|level| state.machine.frames().iter().rev().nth(level));
+    let found = player.look_at(at.step, |state| {
+        let below = at.level.checked_sub(1).map(|level| state.machine.frames().iter().rev().nth(level));
         let frame = below.map_or(Some(state.frame), |below| below.map(Box::as_ref))?;
         Some(look(JavaState { machine: state.machine, frame }))
     })?;
@@ -80,7 +80,7 @@ impl Past for JavaPlayed {
         Ok(levels.unwrap_or_default())
     }
 
-    fn variables(&mut self, at: (Step, usize), is_global: bool) -> Result<Option<Vec<ShownVariable>>, TraceError> {
+    fn variables(&mut self, at: StackPosition, is_global: bool) -> Result<Option<Vec<ShownVariable>>, TraceError> {
         look_at(&mut self.player, at, |state| {
             let names = if is_global { state.static_names() } else { state.names() };
             let one = |name: &Arc<str>| {
@@ -93,9 +93,10 @@ impl Past for JavaPlayed {
 
     fn parts(
         &mut self,
-        at: (Step, usize),
+        at: StackPosition,
         expression: &Expression,
-        (text, range): (&str, Range<u64>),
+        text: &str,
+        range: Range<u64>,
     ) -> Result<Option<Vec<ShownVariable>>, TraceError> {
         let number = |number: u64| usize::try_from(number).unwrap_or(usize::MAX);
         let wanted = (number(range.start), number(range.end.saturating_sub(range.start)));
@@ -116,7 +117,7 @@ impl Past for JavaPlayed {
         Ok(self.player.details(&[step], Step(u32::MAX))?.pop())
     }
 
-    fn meaning(&mut self, at: (Step, usize), expression: &Expression) -> Result<Result<Meaning, String>, TraceError> {
+    fn meaning(&mut self, at: StackPosition, expression: &Expression) -> Result<Result<Meaning, String>, TraceError> {
         let found = look_at(&mut self.player, at, |state| {
             let computed = |value: String| Meaning { value, target: None, division: VariableDivision::Whole };
             Ok(match expression::evaluate(&state, expression)? {

@@ -1,6 +1,6 @@
 //! What was before the steps of a C program.
 
-use crate::dap::tape::{Meaning, Past, ShownVariable, StackLevel, Tape, TapeBuilder, WatchedVariable};
+use crate::dap::tape::{Meaning, Past, ShownVariable, StackLevel, StackPosition, Tape, TapeBuilder, WatchedVariable};
 use crate::expression::condition::{Condition, ConditionAnswers, INTERVAL};
 use crate::expression::state::ProcessState;
 use crate::expression::{self, Expression, ExpressionValue};
@@ -32,8 +32,8 @@ struct NativeTapeReader<'t> {
 impl Watch for NativeTapeReader<'_> {
     fn step(&mut self, machine: &NativeMachine) {
         let Some(frame) = machine.frame() else { return };
-        let place = self.table.place((frame.shape.index, frame.statement), || frame.place());
-        self.table.step(place, (frame.number, machine.frames.len()), machine.thread);
+        let place = self.table.place(frame.shape.index, frame.statement, || frame.place());
+        self.table.step(place, frame.number, machine.frames.len(), machine.thread);
     }
 
     fn crashes(&mut self, machine: &NativeMachine, crash: &Crash) {
@@ -117,11 +117,11 @@ impl NativePlayed {
     /// Looks at an activation right before a step; `None` if there is none of this level.
     fn look_at<T>(
         &mut self,
-        (step, level): (Step, usize),
+        at: StackPosition,
         look: impl FnOnce(ProcessState<'_>) -> T,
     ) -> Result<Option<T>, TraceError> {
-        let found = self.look(step, |view| {
-            let frame = view.machine.frames.iter().rev().nth(level)?;
+        let found = self.look(at.step, |view| {
+            let frame = view.machine.frames.iter().rev().nth(at.level)?;
             Some(look(ProcessState { view, frame }))
         })?;
         Ok(found.flatten())
@@ -158,7 +158,7 @@ impl Past for NativePlayed {
         Ok(levels.unwrap_or_default())
     }
 
-    fn variables(&mut self, at: (Step, usize), is_global: bool) -> Result<Option<Vec<ShownVariable>>, TraceError> {
+    fn variables(&mut self, at: StackPosition, is_global: bool) -> Result<Option<Vec<ShownVariable>>, TraceError> {
         self.look_at(at, |ProcessState { view, frame }| {
             let places = if is_global { view.seen_globals(frame) } else { view.variables(frame) };
             places.iter().map(|place| shown(view, place, place.name.to_string(), place.name.to_string())).collect()
@@ -167,9 +167,10 @@ impl Past for NativePlayed {
 
     fn parts(
         &mut self,
-        at: (Step, usize),
+        at: StackPosition,
         expression: &Expression,
-        (text, range): (&str, Range<u64>),
+        text: &str,
+        range: Range<u64>,
     ) -> Result<Option<Vec<ShownVariable>>, TraceError> {
         let found = self.look_at(at, |state| {
             let view = state.view;
@@ -210,7 +211,7 @@ impl Past for NativePlayed {
         detail::detail(&mut self.player, step)
     }
 
-    fn meaning(&mut self, at: (Step, usize), expression: &Expression) -> Result<Result<Meaning, String>, TraceError> {
+    fn meaning(&mut self, at: StackPosition, expression: &Expression) -> Result<Result<Meaning, String>, TraceError> {
         let found = self.look_at(at, |state| {
             let computed = |value: String| Meaning { value, target: None, division: VariableDivision::Whole };
             match expression::evaluate(&state, expression)? {

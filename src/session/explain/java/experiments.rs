@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 
 use crate::explain::java::trials::{Bounds, TrialResults};
 use crate::explain::java::{JavaSide, trials};
-use crate::explain::model::{Explainer, interrupted};
+use crate::explain::model::{ChainLimits, Explainer, interrupted};
 use crate::order::TestCommand;
 use crate::record::instruments::Instruments;
 use crate::record::{missed, observe};
@@ -67,8 +67,7 @@ pub(super) struct Laboratory<'l> {
     pub(super) is_direct: bool,
     /// How the test ended when it was recorded, and what it printed.
     recorded: (Ending, String),
-    /// How many runs there may be, and how long they may take.
-    limits: (u64, Option<Duration>),
+    limits: ChainLimits,
 }
 
 /// How a run ended, and what it printed.
@@ -154,8 +153,11 @@ impl<'l> Laboratory<'l> {
     /// For the failing version.
     pub(super) fn new(
         explainer: &Explainer<'_>,
-        (instruments, sandbox): (&'l Instruments<'l>, &'l mut Sandbox),
-        (bad, number, tree): (&JavaSide, usize, TreeId),
+        instruments: &'l Instruments<'l>,
+        sandbox: &'l mut Sandbox,
+        bad: &JavaSide,
+        number: usize,
+        tree: TreeId,
     ) -> Self {
         Self {
             instruments,
@@ -165,7 +167,7 @@ impl<'l> Laboratory<'l> {
             process: bad.processes[number].process.clone(),
             is_direct: is_direct(explainer.order.command.as_ref(), &bad.processes[number].process),
             recorded: (bad.ending, bad.output.clone()),
-            limits: (explainer.order.max_tests, explainer.order.budget),
+            limits: ChainLimits { max_tests: explainer.order.max_tests, time: explainer.order.budget },
         }
     }
 
@@ -179,7 +181,7 @@ impl<'l> Laboratory<'l> {
         if remedies.iter().all(Vec::is_empty) {
             return Ok(done);
         }
-        let (max_runs, budget) = (self.limits.0, self.limits.1.unwrap_or(BUDGET));
+        let (max_runs, budget) = (self.limits.max_tests, self.limits.time.unwrap_or(BUDGET));
         done.n_runs = 1;
         let Some((again, _)) = self.run(&[])? else { return Ok(done) };
         let recorded = RunOutput { ending: self.recorded.0, output: &self.recorded.1 };
@@ -258,7 +260,7 @@ impl<'l> Laboratory<'l> {
     pub(super) fn run(&mut self, replacements: &[Replacement]) -> Result<Option<(Observation, bool)>, Failure> {
         let Self { instruments, sandbox, interrupt, job, process, .. } = self;
         let ran = instruments.replace(job, replacements, &mut |job, commands, listener| {
-            observe(sandbox, job, commands, (listener, interrupt))?.ok_or_else(interrupted)
+            observe(sandbox, job, commands, listener, interrupt)?.ok_or_else(interrupted)
         })?;
         let is_meant = |other: &TracedProcess| other.words == process.words;
         Ok(ran.map(|(seen, replaced)| {

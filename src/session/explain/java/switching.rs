@@ -98,18 +98,18 @@ impl Explainer<'_> {
         desk: &mut Desk<'_>,
     ) -> Result<Option<ReportChain>, Failure> {
         let begin = Instant::now();
-        if RecordingTools::of_java(self.location, self.context, self.pair.failing.0).is_none() {
+        if RecordingTools::of_java(self.location, self.context, self.pair.failing.tree).is_none() {
             return Ok(None);
         }
         desk.talk.say("Building and running the failing version; Java programs are recorded.");
         desk.sandbox.keep_products();
-        let bad = self.java_side("bad", self.pair.failing.0, desk)?;
+        let bad = self.java_side("bad", self.pair.failing.tree, desk)?;
         let wanted = |(number, process): &(usize, &listen::TakenTrace)| self.is_wanted(*number, process);
         let Some((number, _)) = bad.processes.iter().enumerate().rfind(wanted) else { return Ok(None) };
         bad.check_failing()?;
         let tries = Tries::new(&bad, number, budget)?;
         desk.talk.say(&format!("Switching one of {} at a time.", count(tries.n_decisions, "decision")));
-        let (passing, n_runs) = self.switched_java(&tries, (&bad, number), desk)?;
+        let (passing, n_runs) = self.switched_java(&tries, &bad, number, desk)?;
         if passing.is_empty() {
             let message = format!("no decision makes the test pass when it is switched (switched: {n_runs})");
             return Err(Failure::error(message).with_hint(format!(
@@ -122,7 +122,7 @@ impl Explainer<'_> {
         let searched = Instant::now();
         let mut found = Vec::new();
         for next in passing {
-            found.extend(self.with_switched(next, (&bad, number), desk)?);
+            found.extend(self.with_switched(next, &bad, number, desk)?);
         }
         let told: Vec<passing::SwitchedChain> = found
             .iter()
@@ -155,7 +155,7 @@ impl Explainer<'_> {
             is_prefix: false,
             others: Vec::new(),
         });
-        self.finish((&mut chain, &remedies), (&bad, number, self.pair.failing.0), desk)?;
+        self.finish(&mut chain, &remedies, &bad, number, self.pair.failing.tree, desk)?;
         chain.figures.build_seconds = searched.duration_since(begin).as_secs_f64();
         chain.figures.seconds = searched.elapsed().as_secs_f64();
         Ok(Some(chain))
@@ -165,12 +165,13 @@ impl Explainer<'_> {
     fn switched_java<'t>(
         &self,
         tries: &'t Tries,
-        (bad, number): (&JavaSide, usize),
+        bad: &JavaSide,
+        number: usize,
         desk: &mut Desk<'_>,
     ) -> Result<(Vec<&'t SwitchableDecision>, usize), Failure> {
         let order = self.record_args();
-        let instruments = self.java_instruments(&order, self.pair.failing.0, desk)?;
-        let mut laboratory = Laboratory::new(self, (&instruments, desk.sandbox), (bad, number, self.pair.failing.0));
+        let instruments = self.java_instruments(&order, self.pair.failing.tree, desk)?;
+        let mut laboratory = Laboratory::new(self, &instruments, desk.sandbox, bad, number, self.pair.failing.tree);
         let sets: Vec<&[Replacement]> = tries.all.iter().map(|next| slice::from_ref(&next.replacement)).collect();
         let budget = self.order.budget.unwrap_or(BUDGET);
         let bounds = Bounds { begin: Instant::now(), budget, n_wanted: N_COMPARED };
@@ -206,11 +207,12 @@ impl Explainer<'_> {
     fn with_switched(
         &self,
         next: &SwitchableDecision,
-        (bad, number): (&JavaSide, usize),
+        bad: &JavaSide,
+        number: usize,
         desk: &mut Desk<'_>,
     ) -> Result<Option<FoundJavaDecision>, Failure> {
         let replacements = slice::from_ref(&next.replacement);
-        let good = self.java_run("switched", (self.pair.failing.0, false), replacements, desk)?;
+        let good = self.java_run("switched", self.pair.failing.tree, false, replacements, desk)?;
         if good.ending != Ending::Exit(0) {
             return Ok(None);
         }

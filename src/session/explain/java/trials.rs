@@ -69,7 +69,7 @@ impl Laboratory<'_> {
         while !left.is_empty() && bounds.begin.elapsed() < bounds.budget {
             let plan = plan(&left);
             let begin = Instant::now();
-            let Some(tried) = self.batch((sets, &plan), is_shared, bounds)? else { break };
+            let Some(tried) = self.batch(sets, &plan, is_shared, bounds)? else { break };
             found.n_runs += tried.len() as u64;
             found.time += begin.elapsed();
             let failing = failing(&tried, test);
@@ -102,7 +102,8 @@ impl Laboratory<'_> {
     /// What came of the trials of a plan; `None` if none was made.
     fn batch(
         &mut self,
-        (sets, plan): (&[&[Replacement]], &[Option<usize>]),
+        sets: &[&[Replacement]],
+        plan: &[Option<usize>],
         is_shared: bool,
         Bounds { begin, budget, n_wanted }: Bounds,
     ) -> Result<Option<Vec<TrialResult>>, Failure> {
@@ -114,7 +115,7 @@ impl Laboratory<'_> {
         let limit = budget.saturating_sub(begin.elapsed()) / 2 + job.limits.test;
         let job = ProbeJob { limits: TimeLimits::both(limit), ..job.clone() };
         instruments.try_out(&job, &trials, &mut |job, commands, listener| {
-            observe(sandbox, job, commands, (listener, interrupt))?.ok_or_else(interrupted)
+            observe(sandbox, job, commands, listener, interrupt)?.ok_or_else(interrupted)
         })
     }
 }
