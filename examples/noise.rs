@@ -114,7 +114,7 @@ fn hunt(
     loop {
         test.expected = None;
         let board = EngineState::new(order.bad);
-        let Ok(halt) = drive(Engine::Hunt, (&Numbers, history, &order), test, &board);
+        let Ok(halt) = drive(Engine::Hunt, &Numbers, history, &order, test, &board);
         match &*halt {
             Halt::Again(Again::Noisy) => order.noisy = Some(noisy),
             Halt::Again(Again::Clean) => order.is_clean = true,

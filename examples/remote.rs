@@ -120,7 +120,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     });
     let map = tempfile::tempdir()?;
     let client = Client::connect(&service, Arc::default())?;
-    let mut fleet = RemoteExecutor::new((client, service), [0; 32], directory.into(), map.path());
+    let mut fleet = RemoteExecutor::new(client, service, [0; 32], directory.into(), map.path());
     let (first, rest) = trees.split_first().ok_or("no tree was given")?;
     let whole = pass(&mut fleet, &[*first], &commands, 1)?;
     let width = width.parse()?;

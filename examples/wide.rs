@@ -188,7 +188,7 @@ fn main() -> Result<(), Box<dyn Error>> {
                 hunt.rounds.known.insert((TreeId(id(n)), false));
                 let order = order(n, more == "good");
                 let board = EngineState::new(order.bad);
-                let Ok(_) = drive(Engine::Hunt, (&Numbers, &history, &order), &mut hunt, &board);
+                let Ok(_) = drive(Engine::Hunt, &Numbers, &history, &order, &mut hunt, &board);
                 assert_eq!(board.borrow().finding.first_bad.map(position), Some(culprit), "the hunt is right");
                 costs.push(hunt.rounds.cost);
             }

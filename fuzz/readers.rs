@@ -68,8 +68,8 @@ pub fn report(bytes: &[u8]) {
         let look = TextLook { style: Style::PLAIN, is_raw: false, detail, columns, is_older: false };
         let _ = text::write(&report, &[], look, &mut written);
     }
-    let _ = markdown::write(&report, (&test, None), &[], &mut written);
-    let _ = sarif::write(&report, (&test, None), (&[], &mut |_, _, _| None), &mut written);
+    let _ = markdown::write(&report, &test, None, &[], &mut written);
+    let _ = sarif::write(&report, &test, None, &[], &mut |_, _, _, _| None, &mut written);
     let _ = report_junit::write(&report, &test, &mut written);
     assert!(!written.contains(&b'\x1b'), "{}", String::from_utf8_lossy(&written));
 }

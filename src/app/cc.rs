@@ -44,7 +44,7 @@ pub fn run(name: &OsStr, words: &[OsString], is_link: bool, context: &Context) -
             return written.map(|()| 0).map_err(Failure::from);
         }
         let path = others(Path::new(&context.variable(compiles::LINKS).unwrap_or_default()));
-        let code = compiles::note(Path::new(&file), name, words, (&context.directory, &path));
+        let code = compiles::note(Path::new(&file), name, words, &context.directory, &path);
         return code.map(|code| u8::try_from(code).unwrap_or(1)).map_err(Failure::from);
     }
     #[cfg(feature = "explain")]

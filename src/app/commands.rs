@@ -403,7 +403,7 @@ fn report_as(format: ReportFormat, kept: &KeptHunt, scene: CommandScene<'_>) -> 
         }
         ReportFormat::Markdown => {
             let explanations = explanations(location, id, &report, console);
-            idd_report::markdown::write(&report, (&test, forge(location).as_ref()), &explanations, &mut out)
+            idd_report::markdown::write(&report, &test, forge(location).as_ref(), &explanations, &mut out)
         }
         ReportFormat::Github => idd_report::github::write(&report, &test, &mut out),
         ReportFormat::Gitlab => idd_report::gitlab::write(&report, &test, &mut out),
@@ -419,11 +419,10 @@ fn report_as(format: ReportFormat, kept: &KeptHunt, scene: CommandScene<'_>) -> 
             let user = private::open(&location.git_directory)?;
             let explanations = explanations(location, id, &report, console);
             let mut lines = TargetLines::new(location)?;
-            let mut find = |explained: &Explained, commit, place: (&Untrusted, u64)| {
-                lines.find(explained, commit, place.0, place.1)
-            };
+            let mut find =
+                |explained: &Explained, commit, file: &Untrusted, line| lines.find(explained, commit, file, line);
             let repository = origin::address(&user);
-            idd_report::sarif::write(&report, (&test, repository.as_deref()), (&explanations, &mut find), &mut out)
+            idd_report::sarif::write(&report, &test, repository.as_deref(), &explanations, &mut find, &mut out)
         }
     };
     result?;

@@ -15,6 +15,6 @@ pub fn run(words: &[OsString]) -> u8 {
     let [directory] = words else { return 2 };
     // Nobody hears of an error: the virtual machine goes on without it.
     let served = interrupt::outlive_file_limits()
-        .and_then(|()| serve(Path::new(directory), (&mut io::stdin().lock(), &mut io::stdout().lock())));
+        .and_then(|()| serve(Path::new(directory), &mut io::stdin().lock(), &mut io::stdout().lock()));
     u8::from(served.is_err())
 }

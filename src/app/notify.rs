@@ -95,8 +95,9 @@ impl NotifyWords {
         environment.extend(variables.map(|(name, value)| (name.into(), OsString::from_vec(value.into_bytes()))));
         let told = told(report).map_err(|error| format!("the finding cannot be written for `--notify`: {error}"))?;
         let words = [OsStr::new("-c"), OsStr::new(&self.line)];
-        let what = (told, OutputDestination::ToStderr, Some((MAX_TIME, &*self.interrupt)));
-        match process::feed(OsStr::new("sh"), &words, (&context.directory, &environment), what) {
+        let limit = Some((MAX_TIME, &*self.interrupt));
+        let (sh, printed) = (OsStr::new("sh"), OutputDestination::ToStderr);
+        match process::feed(sh, &words, &context.directory, &environment, told, printed, limit) {
             Ok(Some(0)) => Ok(()),
             Ok(Some(code)) => Err(format!("the command of `--notify` ended with {code}")),
             Ok(None) if self.interrupt.load(Ordering::Relaxed) => {

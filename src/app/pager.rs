@@ -32,8 +32,11 @@ pub fn page(text: &[u8], context: &Context) -> bool {
     let shown = process::feed(
         OsStr::new("sh"),
         &words,
-        (&context.directory, &environment),
-        (text.to_vec(), OutputDestination::Here, None),
+        &context.directory,
+        &environment,
+        text.to_vec(),
+        OutputDestination::Here,
+        None,
     );
     !matches!(shown, Err(_) | Ok(Some(126 | 127)))
 }

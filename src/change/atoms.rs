@@ -66,7 +66,8 @@ impl Atoms {
         units: &[Unit],
         span: &Range<u32>,
         hunks: &[Range<u32>],
-        (edits, parsed): (&[WholeEdit], Option<&Parsed>),
+        edits: &[WholeEdit],
+        parsed: Option<&Parsed>,
         is_blank: impl Fn(usize) -> bool,
     ) {
         let places = LineOwners::of(units, span);

@@ -56,14 +56,14 @@ impl UnitBuilder {
                 self.push_hunk(file, [UnitKind::Remove]);
                 whole(older)
             }
-            (Some(older), Some(newer)) => self.divide_changed(file, (older, newer), division),
+            (Some(older), Some(newer)) => self.divide_changed(file, older, newer, division),
             (None, Some(newer)) => {
                 self.push_hunk(file, [UnitKind::Create]);
                 let lines = newer.text().map(TextLines::of).unwrap_or_default();
                 let insert = |line: u32| UnitKind::Lines { deleted: 0..0, inserted: line..line + 1 };
                 self.push_hunk(file, (0..lines.len()).map(insert));
                 let mut text = TextPair { newer: lines, ..TextPair::default() };
-                self.parse(division, (b"", newer.text().unwrap_or_default()), &mut text);
+                self.parse(division, b"", newer.text().unwrap_or_default(), &mut text);
                 text
             }
             (Some(older), None) => {
@@ -72,7 +72,7 @@ impl UnitBuilder {
                 self.push_hunk(file, (0..lines.len()).map(delete));
                 self.push_hunk(file, [UnitKind::Remove]);
                 let mut text = TextPair { older: lines, ..TextPair::default() };
-                self.parse(division, (older.text().unwrap_or_default(), b""), &mut text);
+                self.parse(division, older.text().unwrap_or_default(), b"", &mut text);
                 text
             }
             (None, None) => TextPair::default(),
@@ -80,9 +80,9 @@ impl UnitBuilder {
     }
 
     /// Reads the syntax of the file that is being divided, if it has one.
-    fn parse(&mut self, division: &FileDivision, (older, newer): (&[u8], &[u8]), text: &mut TextPair) {
+    fn parse(&mut self, division: &FileDivision, older: &[u8], newer: &[u8], text: &mut TextPair) {
         let language = if let FileDivision::Syntax(language) = *division { Some(language) } else { None };
-        let parsed = language.and_then(|language| Parsed::of(language, (older, &text.older), (newer, &text.newer)));
+        let parsed = language.and_then(|language| Parsed::of(language, text.older.on(older), text.newer.on(newer)));
         if let (Some(parsed), Some(language)) = (&parsed, language) {
             text.check = Some(SyntaxCheck { language, max_errors: parsed.older.n_errors.max(parsed.newer.n_errors) });
         }
@@ -100,12 +100,7 @@ impl UnitBuilder {
         }
     }
 
-    fn divide_changed(
-        &mut self,
-        file: usize,
-        (older, newer): (&FileSide, &FileSide),
-        division: &FileDivision,
-    ) -> TextPair {
+    fn divide_changed(&mut self, file: usize, older: &FileSide, newer: &FileSide, division: &FileDivision) -> TextPair {
         if older.path != newer.path {
             self.push_hunk(file, [UnitKind::Rename]);
         }
@@ -123,24 +118,24 @@ impl UnitBuilder {
         let mut text = TextPair { older: TextLines::of(older), newer: TextLines::of(newer), ..TextPair::default() };
         if matches!(division, FileDivision::Whole { .. }) {
             self.push_hunk(file, [UnitKind::Whole]);
-            let runs = lines::hunks((older, &text.older), (newer, &text.newer), &Parting::default());
+            let runs = lines::hunks(text.older.on(older), text.newer.on(newer), &Parting::default());
             let steps = runs.into_iter().flatten().filter_map(LineEdit::step);
             let n_whole_lines = steps.map(|step| step.deleted.len() + step.inserted.len()).sum();
             return TextPair { n_whole_lines, ..TextPair::default() };
         }
-        self.parse(division, (older, newer), &mut text);
+        self.parse(division, older, newer, &mut text);
         let parsed = self.parsed.last().and_then(Option::as_ref);
         let whole = text.whole.as_ref();
         let parting = match parsed {
-            Some(parsed) => Parting::of(parsed, whole, (older, &text.older), (newer, &text.newer)),
+            Some(parsed) => Parting::of(parsed, whole, text.older.on(older), text.newer.on(newer)),
             None => whole.map(Parting::of_whole).unwrap_or_default(),
         };
         let moved = &parting.moved;
-        let sides = ((older, &text.older), (newer, &text.newer));
+        let (older, newer) = (text.older.on(older), text.newer.on(newer));
         let mut script = Vec::new();
         // For each moved declaration, its unit and the units inside it.
         let mut ids = vec![(UnitId(0), 0..0); moved.len()];
-        for run in lines::hunks(sides.0, sides.1, &parting) {
+        for run in lines::hunks(older, newer, &parting) {
             let mut steps = Vec::new();
             for edit in run {
                 match edit {
@@ -153,7 +148,7 @@ impl UnitBuilder {
                         self.push_steps(file, &mut steps, &mut script);
                         let (from, to) = moved[index].clone();
                         let unit = UnitId(self.push_hunk(file, [UnitKind::Move { from, to, at: 0 }]).start);
-                        for run in lines::hunks_within(sides.0, sides.1, &parting, index) {
+                        for run in lines::hunks_within(older, newer, &parting, index) {
                             let mut steps = run.into_iter().filter_map(LineEdit::step).collect();
                             self.push_steps(file, &mut steps, &mut Vec::new());
                         }

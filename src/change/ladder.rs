@@ -127,8 +127,10 @@ impl Ladder<'_> {
     fn names_of<'u>(&self, units: impl IntoIterator<Item = &'u Unit>) -> LineNames {
         let mut names = LineNames::default();
         for Unit { file, kind } in units {
-            if let (Some(parsed), UnitKind::Lines { .. }, Some(place)) = (&self.parsed[*file], kind, kind.place()) {
-                parsed.note_names(place, &mut names);
+            if let (Some(parsed), UnitKind::Lines { .. }, Some((deleted, inserted))) =
+                (&self.parsed[*file], kind, kind.place())
+            {
+                parsed.note_names(deleted, inserted, &mut names);
             }
         }
         names

@@ -1,6 +1,6 @@
 //! The lines of a changed text file: where they start, and which runs of them differ.
 
-use crate::text_lines::TextLines;
+use crate::text_lines::LinedText;
 use std::ops::Range;
 
 use idd_base::difference::difference;
@@ -48,17 +48,17 @@ impl LineEdit {
 /// - `parting`: knowledge from the syntax; lines of different declarations are never matched.
 ///
 /// Cost: that of a histogram difference, plus the product of deleted and inserted lines of each run, up to 4096.
-pub(super) fn hunks(older: (&[u8], &TextLines), newer: (&[u8], &TextLines), parting: &Parting) -> Vec<Vec<LineEdit>> {
+pub(super) fn hunks(older: LinedText<'_>, newer: LinedText<'_>, parting: &Parting) -> Vec<Vec<LineEdit>> {
     let Parting { moved, owners, .. } = parting;
-    let older = LineSide::of(older, 0..older.1.len(), moved.iter().map(|(from, _)| from).collect(), &owners.0);
-    let newer = LineSide::of(newer, 0..newer.1.len(), moved.iter().map(|(_, to)| to).collect(), &owners.1);
+    let older = LineSide::of(older, 0..older.lines.len(), moved.iter().map(|(from, _)| from).collect(), &owners.0);
+    let newer = LineSide::of(newer, 0..newer.lines.len(), moved.iter().map(|(_, to)| to).collect(), &owners.1);
     compare(&older, &newer, parting)
 }
 
 /// The hunks inside the moved lines with this index.
 pub(super) fn hunks_within(
-    older: (&[u8], &TextLines),
-    newer: (&[u8], &TextLines),
+    older: LinedText<'_>,
+    newer: LinedText<'_>,
     parting: &Parting,
     index: usize,
 ) -> Vec<Vec<LineEdit>> {
@@ -83,12 +83,7 @@ struct LineSide<'a> {
 }
 
 impl<'a> LineSide<'a> {
-    fn of(
-        (text, lines): (&'a [u8], &TextLines),
-        range: Range<u32>,
-        moved: Vec<&Range<u32>>,
-        owners: &[Option<usize>],
-    ) -> Self {
+    fn of(side: LinedText<'a>, range: Range<u32>, moved: Vec<&Range<u32>>, owners: &[Option<usize>]) -> Self {
         let mut moved: Vec<(usize, &Range<u32>)> = moved.into_iter().enumerate().collect();
         moved.sort_by_key(|(_, range)| range.start);
         let mut moved = moved.into_iter().peekable();
@@ -101,7 +96,7 @@ impl<'a> LineSide<'a> {
                 line = moved.end;
             } else {
                 let owner = owners.get(line as usize).copied().flatten();
-                tokens.push(LineToken::Line(owner, lines.slice(text, &(line..line + 1))));
+                tokens.push(LineToken::Line(owner, side.lines.slice(side.text, &(line..line + 1))));
                 line += 1;
             }
         }
@@ -152,13 +147,15 @@ fn compare(older: &LineSide, newer: &LineSide, parting: &Parting) -> Vec<Vec<Lin
             _ => runs.push((deleted, inserted)),
         }
     }
-    runs.into_iter().map(|(deleted, inserted)| edits((older, deleted), (newer, inserted), parting)).collect()
+    runs.into_iter().map(|(deleted, inserted)| edits(older, deleted, newer, inserted, parting)).collect()
 }
 
 /// The edits of one run. Where lines move out or in, the lines around are compared part by part.
 fn edits(
-    (older, deleted): (&LineSide, Range<usize>),
-    (newer, inserted): (&LineSide, Range<usize>),
+    older: &LineSide,
+    deleted: Range<usize>,
+    newer: &LineSide,
+    inserted: Range<usize>,
     parting: &Parting,
 ) -> Vec<LineEdit> {
     let (deleted_end, inserted_end) = (deleted.end, inserted.end);
@@ -169,7 +166,7 @@ fn edits(
         let deleted = out_runs.get(index).cloned().unwrap_or(deleted_end..deleted_end);
         let inserted = in_runs.get(index).cloned().unwrap_or(inserted_end..inserted_end);
         let behind = older.starts[deleted.end];
-        edits.extend(steps((older, deleted), (newer, inserted), parting).into_iter().map(LineEdit::Step));
+        edits.extend(steps(older, deleted, newer, inserted, parting).into_iter().map(LineEdit::Step));
         edits.extend(arriving.get(index).map(|moved| LineEdit::In(*moved, behind)));
         edits.extend(out.get(index).map(|moved| LineEdit::Out(*moved)));
     }
@@ -178,8 +175,10 @@ fn edits(
 
 /// The steps of a run; each part between two cuts is compared separately.
 fn steps(
-    (older, deleted): (&LineSide, Range<usize>),
-    (newer, inserted): (&LineSide, Range<usize>),
+    older: &LineSide,
+    deleted: Range<usize>,
+    newer: &LineSide,
+    inserted: Range<usize>,
     parting: &Parting,
 ) -> Vec<LineStep> {
     let mut all = Vec::new();
@@ -194,17 +193,19 @@ fn steps(
             && older_cut >= row
             && newer_cut >= column
         {
-            all.extend(steps_between((older, row..older_cut), (newer, column..newer_cut), parting));
+            all.extend(steps_between(older, row..older_cut, newer, column..newer_cut, parting));
             (row, column) = (older_cut, newer_cut);
         }
     }
-    all.extend(steps_between((older, row..deleted.end), (newer, column..inserted.end), parting));
+    all.extend(steps_between(older, row..deleted.end, newer, column..inserted.end, parting));
     all
 }
 
 fn steps_between(
-    (older, deleted): (&LineSide, Range<usize>),
-    (newer, inserted): (&LineSide, Range<usize>),
+    older: &LineSide,
+    deleted: Range<usize>,
+    newer: &LineSide,
+    inserted: Range<usize>,
     parting: &Parting,
 ) -> Vec<LineStep> {
     let step = |deleted: Range<usize>, inserted: Range<usize>| LineStep {
@@ -239,6 +240,7 @@ fn steps_between(
 mod tests {
     use super::*;
     use crate::moves::MovedLines;
+    use crate::text_lines::TextLines;
 
     /// Steps as `-deleted+inserted` line numbers, one text per hunk.
     fn shown(older: &str, newer: &str) -> Vec<String> {
@@ -252,7 +254,8 @@ mod tests {
             other => format!("{other:?}"),
         };
         let parting = Parting { moved: moved.to_vec(), ..Parting::default() };
-        hunks((older, &TextLines::of(older)), (newer, &TextLines::of(newer)), &parting)
+        let [older_lines, newer_lines] = [older, newer].map(TextLines::of);
+        hunks(older_lines.on(older), newer_lines.on(newer), &parting)
             .iter()
             .map(|hunk| hunk.iter().map(show).collect::<Vec<_>>().join(" "))
             .collect()

@@ -9,7 +9,7 @@ use crate::moves::{MovedLines, moves};
 use crate::names::LineNames;
 use crate::outline::Outline;
 use crate::syntax::{Language, SyntaxNode, SyntaxTree, UnitClass};
-use crate::text_lines::TextLines;
+use crate::text_lines::{LinedText, TextLines};
 
 /// Statements are recognised down to this level of nesting; deeper code is divided into lines.
 const MAX_NESTING: usize = 8;
@@ -153,8 +153,8 @@ fn words(text: &[u8]) -> impl Iterator<Item = &[u8]> {
 
 impl Parsed {
     /// Parses both versions; `None` if the parser cannot read one of them.
-    pub(super) fn of(language: &Language, older: (&[u8], &TextLines), newer: (&[u8], &TextLines)) -> Option<Self> {
-        let side = |(text, lines): (&[u8], &TextLines)| Some(ParsedSide::of(&language.parse(text)?, text, lines));
+    pub(super) fn of(language: &Language, older: LinedText<'_>, newer: LinedText<'_>) -> Option<Self> {
+        let side = |side: LinedText<'_>| Some(ParsedSide::of(&language.parse(side.text)?, side.text, side.lines));
         let (older, newer) = (side(older)?, side(newer)?);
         let pairs = matches(language, &older.declarations, &newer.declarations);
         let n_older = older.declarations.len();
@@ -209,7 +209,7 @@ impl Parsed {
     }
 
     /// Adds the names of a changed line to `names`.
-    pub(super) fn note_names(&self, (deleted, inserted): (Option<u32>, Option<u32>), names: &mut LineNames) {
+    pub(super) fn note_names(&self, deleted: Option<u32>, inserted: Option<u32>, names: &mut LineNames) {
         for (side, line, mentioned) in
             [(&self.older, deleted, &mut names.unused), (&self.newer, inserted, &mut names.used)]
         {

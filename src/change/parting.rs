@@ -3,7 +3,7 @@
 use crate::lines::{self, LineEdit};
 use crate::moves::MovedLines;
 use crate::parsed::Parsed;
-use crate::text_lines::{TextLines, is_open};
+use crate::text_lines::{LinedText, is_open};
 use crate::whole::Whole;
 
 /// This number of additional changed lines, compared with a plain difference, is always accepted.
@@ -35,18 +35,13 @@ impl Parting {
     /// - `whole`: the known statements; their lines are distinguished too.
     ///
     /// Cost: up to three comparisons of the texts.
-    pub(super) fn of(
-        parsed: &Parsed,
-        whole: Option<&Whole>,
-        older: (&[u8], &TextLines),
-        newer: (&[u8], &TextLines),
-    ) -> Self {
+    pub(super) fn of(parsed: &Parsed, whole: Option<&Whole>, older: LinedText<'_>, newer: LinedText<'_>) -> Self {
         let owned = match whole {
             Some(whole) => Self::of_whole(whole),
             None => Self { owners: parsed.owners(), is_alone: parsed.is_alone.clone(), ..Self::default() },
         };
         // A last line without terminator never moves.
-        let may_move = !is_open(older.0) && !is_open(newer.0);
+        let may_move = !is_open(older.text) && !is_open(newer.text);
         let moved = if may_move { parsed.moves() } else { Vec::new() };
         let moving = (!moved.is_empty()).then(|| Self { moved, ..owned.clone() });
         let n_plain = Self::default().n_lines(older, newer);
@@ -65,7 +60,7 @@ impl Parting {
     }
 
     /// The number of deleted and inserted lines, including the lines of moved declarations.
-    fn n_lines(&self, older: (&[u8], &TextLines), newer: (&[u8], &TextLines)) -> usize {
+    fn n_lines(&self, older: LinedText<'_>, newer: LinedText<'_>) -> usize {
         let n_lines = |edit: LineEdit| match edit {
             LineEdit::Step(step) => step.deleted.len() + step.inserted.len(),
             LineEdit::Out(index) => self.moved[index].0.len(),

@@ -181,7 +181,7 @@ impl ChangeSet {
                 let hunks: Vec<Range<u32>> =
                     hunks.iter().filter(|hunk| span.start <= hunk.start && hunk.end <= span.end).cloned().collect();
                 let edits = self.texts[file].whole.as_ref().map_or(&[][..], |whole| &whole.edits);
-                atoms.join_edits(&self.units, span, &hunks, (edits, parsed[file].as_ref()), is_blank);
+                atoms.join_edits(&self.units, span, &hunks, edits, parsed[file].as_ref(), is_blank);
             }
             for (one, other) in self.needs.mutual() {
                 atoms.join(one.index(), other.index());

@@ -192,7 +192,7 @@ fn text(program: &[(usize, usize)]) -> String {
 /// Whether the comparison of two programs assigns lines to declarations. Otherwise only their text distinguishes lines.
 fn is_parted(older: &str, newer: &str) -> bool {
     let (older_lines, newer_lines) = (TextLines::of(older.as_bytes()), TextLines::of(newer.as_bytes()));
-    let (older, newer) = ((older.as_bytes(), &older_lines), (newer.as_bytes(), &newer_lines));
+    let (older, newer) = (older_lines.on(older.as_bytes()), newer_lines.on(newer.as_bytes()));
     let parsed = Parsed::of(Language::named("c").unwrap(), older, newer).unwrap();
     !Parting::of(&parsed, None, older, newer).owners.0.is_empty()
 }

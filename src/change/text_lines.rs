@@ -20,6 +20,11 @@ impl TextLines {
         Self { bounds }
     }
 
+    /// The text that was split, with its lines.
+    pub(super) fn on<'a>(&'a self, text: &'a [u8]) -> LinedText<'a> {
+        LinedText { text, lines: self }
+    }
+
     /// How many lines there are.
     pub(super) fn len(&self) -> u32 {
         number(self.bounds.len().saturating_sub(1))
@@ -42,6 +47,13 @@ impl TextLines {
         }
         &text[self.bounds[lines.start as usize]..self.bounds[lines.end as usize]]
     }
+}
+
+/// A text with its lines.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct LinedText<'a> {
+    pub(super) text: &'a [u8],
+    pub(super) lines: &'a TextLines,
 }
 
 /// Whether lines end without a line terminator.

@@ -50,7 +50,8 @@ impl From<Feedback> for Comparison {
 ///
 /// Cost: the facts about the line in both runs.
 pub fn judge(
-    (failing, reference): (&mut dyn ComparedRun, &mut dyn ComparedRun),
+    failing: &mut dyn ComparedRun,
+    reference: &mut dyn ComparedRun,
     alignment: &Alignment,
     members: &[Step],
 ) -> Result<Comparison, TraceError> {
@@ -64,7 +65,7 @@ pub fn judge(
     };
     let values = Values { failing, reference, alignment };
     // A line that other steps belong to there decided otherwise inside of itself.
-    Ok(values.compare((&ours, &theirs), others.len() < members.len()))
+    Ok(values.compare(&ours, &theirs, others.len() < members.len()))
 }
 
 /// Compares values as they are written.
@@ -78,7 +79,7 @@ impl Values<'_> {
     /// Compares a line with that of the other run.
     ///
     /// - `is_cut`: whether steps of the line correspond to none there: it decided otherwise inside of itself.
-    fn compare(&self, (ours, theirs): (&StepFacts, &StepFacts), is_cut: bool) -> Comparison {
+    fn compare(&self, ours: &StepFacts, theirs: &StepFacts, is_cut: bool) -> Comparison {
         let compared: Vec<Option<bool>> =
             (0..ours.used.len()).map(|index| self.is_same(&ours.used, index, &theirs.used)).collect();
         let those = |wanted| compared.iter().enumerate().filter(move |(_, is_same)| **is_same == Some(wanted));
@@ -154,7 +155,8 @@ pub struct DifferingStep {
 ///
 /// Cost: that of the digests.
 pub fn candidates(
-    (failing, reference): (&mut dyn ComparedRun, &mut dyn ComparedRun),
+    failing: &mut dyn ComparedRun,
+    reference: &mut dyn ComparedRun,
     alignment: &Alignment,
     relevant: &Steps,
 ) -> Result<Vec<DifferingStep>, TraceError> {

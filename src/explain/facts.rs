@@ -61,7 +61,7 @@ impl DecisionOutcome {
     ///
     /// - `told`: `true`, `false`, or the [way].
     /// - `condition`: what it computes, for a comparison with another version; `None` if that is not known.
-    pub fn new((told, way): (String, String), condition: Option<String>, successor: Option<Successor>) -> Self {
+    pub fn new(told: String, way: String, condition: Option<String>, successor: Option<Successor>) -> Self {
         Self { told, way, condition, successor }
     }
 

@@ -53,7 +53,8 @@ impl RunFailure {
         run: &Run,
         reference: &Run,
         alignment: &Alignment,
-        (ending, expected): (RunEnding, RunEnding),
+        ending: RunEnding,
+        expected: RunEnding,
     ) -> Option<Self> {
         let last = Step(run.n_steps());
         let at = |wrong, step, time| Some(Self { wrong, step, time, ending, reference: expected });
@@ -86,7 +87,8 @@ impl RunFailure {
         run: &Run,
         said: &[(ObservableCall, u64)],
         n_before: usize,
-        (ending, last): (RunEnding, u64),
+        ending: RunEnding,
+        last: u64,
     ) -> bool {
         let index = run.indices[self.step.0 as usize];
         match &self.wrong {
@@ -187,7 +189,7 @@ mod tests {
 
     fn found(ours: &[(u32, &str)], theirs: &[(u32, &str)], endings: (RunEnding, RunEnding)) -> Option<(RunWrong, u32)> {
         let (ours, theirs) = (run(&STEPS, ours), run(&STEPS, theirs));
-        let failure = RunFailure::find(&ours, &theirs, &Alignment::new(&ours, &theirs), endings)?;
+        let failure = RunFailure::find(&ours, &theirs, &Alignment::new(&ours, &theirs), endings.0, endings.1)?;
         assert_eq!((failure.ending, failure.reference), endings);
         Some((failure.wrong, failure.step.0))
     }
@@ -225,7 +227,7 @@ mod tests {
         let reference = run(&[(10, 0), (20, 0), (25, 2), (30, 0)], &[(1, "a"), (3, "b"), (4, "c")]);
         let failing = run(&[(10, 0), (20, 0), (30, 0)], &[(1, "a"), (3, "c")]);
         let alignment = Alignment::new(&failing, &reference);
-        let failure = RunFailure::find(&failing, &reference, &alignment, (ZERO, ZERO)).unwrap();
+        let failure = RunFailure::find(&failing, &reference, &alignment, ZERO, ZERO).unwrap();
         assert_eq!(failure.wrong, RunWrong::Skipped(said(3, "b"), said(3, "c")));
         assert_eq!((failure.step, failure.time), (Step(2), 2));
         assert_eq!(parting(Step(4), &reference, &alignment), Step(3));
@@ -240,7 +242,7 @@ mod tests {
         let reference = run(&[(10, 0), (20, 0), (25, 2), (30, 0), (40, 0)], &[(3, "a"), (4, "a"), (5, "b")]);
         let failing = run(&[(10, 0), (20, 0), (30, 0), (40, 0)], &[(3, "a"), (4, "b")]);
         let alignment = Alignment::new(&failing, &reference);
-        let failure = RunFailure::find(&failing, &reference, &alignment, (ZERO, ZERO)).unwrap();
+        let failure = RunFailure::find(&failing, &reference, &alignment, ZERO, ZERO).unwrap();
         assert_eq!(failure.wrong, RunWrong::Skipped(said(3, "a"), said(3, "a")));
         assert_eq!(failure.step, Step(2));
     }
@@ -256,7 +258,7 @@ mod tests {
         let run = run(&STEPS, &[(1, "a"), (2, "b"), (3, "c")]);
         let failure = RunFailure { wrong, step: Step(2), time: 2, ending, reference: ZERO };
         let patched: Vec<(ObservableCall, u64)> = patched.iter().map(|(text, index)| (said(9, text), *index)).collect();
-        failure.is_seen(&run, &patched, n_before, end)
+        failure.is_seen(&run, &patched, n_before, end.0, end.1)
     }
 
     #[test]

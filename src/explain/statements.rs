@@ -34,7 +34,9 @@ impl Statements {
     /// - `described`: of a statement that is new, the place, whether it belongs to the line there, and the function.
     pub fn step(
         &mut self,
-        (function, statement, n_statements): (u32, u32, usize),
+        function: u32,
+        statement: u32,
+        n_statements: usize,
         described: impl FnOnce() -> (Option<Place>, bool, Arc<str>),
     ) {
         let (function, statement) = (function as usize, statement as usize);

@@ -71,7 +71,7 @@ impl Hunter<'_> {
 
     /// Looks for the revision nearest to `middle` that has a verdict by its artifact, between two indices of `line`
     /// (both excluded); of two the older one.
-    async fn sight(&self, line: &[CommitId], middle: usize, (newer, older): (usize, usize)) -> Result<Sight, Halt> {
+    async fn sight(&self, line: &[CommitId], middle: usize, newer: usize, older: usize) -> Result<Sight, Halt> {
         let max_absent = match self.order.artifacts {
             Artifacts::Only => MAX_ABSENT,
             Artifacts::Unused | Artifacts::BeforeBuilds => MAX_ABSENT_BEFORE_BUILDS,
@@ -104,7 +104,7 @@ impl Hunter<'_> {
         while near < last {
             self.tell(Event::Galloping { distance: stop, next: line[stop] });
             self.look_ahead(&line, WalkPosition::Gallop { near, stop });
-            match self.sight(&line, stop, (near, (2 * stop).min(last + 1))).await? {
+            match self.sight(&line, stop, near, (2 * stop).min(last + 1)).await? {
                 Sight::Seen(index, tested) if tested.outcome == Outcome::Pass => {
                     return Ok(Gallop::Bracket(Bracket { line: line[..=index].to_vec(), bad, good: tested }));
                 }
@@ -150,7 +150,7 @@ impl Hunter<'_> {
             let (n_left, n_candidates) = (good_index - middle - 1, good_index - bad_index);
             self.tell(Event::Bisecting { n_left, n_candidates, next: line[middle] });
             self.look_ahead(&line, WalkPosition::Bisect { bad: bad_index, good: good_index });
-            match self.sight(&line, middle, (bad_index, good_index)).await? {
+            match self.sight(&line, middle, bad_index, good_index).await? {
                 Sight::Seen(index, tested) if tested.outcome == Outcome::Pass => (good, good_index) = (tested, index),
                 Sight::Seen(index, tested) => (bad, bad_index) = (tested, index),
                 Sight::Nothing | Sight::TooMany => break,

@@ -56,7 +56,8 @@ impl Hunter<'_> {
         &self,
         line: &[CommitId],
         middle: usize,
-        (bad, good): (usize, usize),
+        bad: usize,
+        good: usize,
     ) -> Result<usize, Halt> {
         let mut open = self.untestable_between(line, bad, good);
         loop {
@@ -91,23 +92,19 @@ impl Hunter<'_> {
     /// The line can omit commits between the two, and the testable one can be a merge with side branches. If the tip of
     /// a branch is testable and the commit at which it forked is not, the border in it is found by bisection. Cost:
     /// log2(n) revisions for each layer.
-    pub(super) async fn border(&self, untestable: CommitId, testable: TestedRevision) -> Result<Border, Halt> {
-        let mut border = (untestable, testable);
+    pub(super) async fn border(&self, mut untestable: CommitId, mut testable: TestedRevision) -> Result<Border, Halt> {
         for _ in 0..MAX_DEPTH {
-            let Some(line) = self.line_across(border).await? else { break };
-            match self.narrow(&line, border.1).await? {
-                Border::At(older, newer) => border = (older, newer),
+            let Some(line) = self.line_across(untestable, testable).await? else { break };
+            match self.narrow(&line, testable).await? {
+                Border::At(older, newer) => (untestable, testable) = (older, newer),
                 around @ Border::Around(_) => return Ok(around),
             }
         }
-        Ok(Border::At(border.0, border.1))
+        Ok(Border::At(untestable, testable))
     }
 
     /// A line of more than one step from the testable revision to an untestable one, on which to search the border.
-    async fn line_across(
-        &self,
-        (untestable, testable): (CommitId, TestedRevision),
-    ) -> Result<Option<Vec<CommitId>>, Halt> {
+    async fn line_across(&self, untestable: CommitId, testable: TestedRevision) -> Result<Option<Vec<CommitId>>, Halt> {
         let parents = self.history.get(testable.revision).parents;
         if !parents.contains(&untestable) {
             return Ok(self.history.path(testable.revision, untestable));

@@ -63,7 +63,9 @@ pub enum Engine {
 /// The halt is shared, because a search can be asked for its result more than once.
 pub fn drive<L: ProbeRunner>(
     engine: Engine,
-    (trees, history, order): (&dyn Trees, &History, &HuntWishes),
+    trees: &dyn Trees,
+    history: &History,
+    order: &HuntWishes,
     runner: &mut L,
     state: &Rc<RefCell<EngineState>>,
 ) -> Result<Rc<Halt>, L::Error> {

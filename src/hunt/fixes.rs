@@ -81,7 +81,7 @@ impl Hunter<'_> {
                 match fixes.iter_mut().find(|fix| fix.reverted == reversal.patched) {
                     // One result has one row, named by the most that it takes back.
                     Some(known) => (known.scope, known.commit) = (reversal.scope, reversal.commit),
-                    None => fixes.push(self.try_fix(reversal, target, (necessary, pair)).await?),
+                    None => fixes.push(self.try_fix(reversal, target, necessary, pair).await?),
                 }
                 // What is known if the hunt ends here.
                 self.state.borrow_mut().finding.fixes.clone_from(&fixes);
@@ -90,7 +90,7 @@ impl Hunter<'_> {
             if !fixes.iter().any(is_reverted)
                 && let Some(reversal) = self.merge_of(pair.newer.revision, target)?
             {
-                fixes.push(self.try_fix(&reversal, target, (necessary, pair)).await?);
+                fixes.push(self.try_fix(&reversal, target, necessary, pair).await?);
             }
         }
         let has_suite = self.has_suite(target).await?;
@@ -212,7 +212,8 @@ impl Hunter<'_> {
         &self,
         reversal: &FixCandidate,
         target: CommitId,
-        (necessary, pair): (&ReducedSet, &TreePair),
+        necessary: &ReducedSet,
+        pair: &TreePair,
     ) -> Result<Fix, Halt> {
         self.tell(Event::Trying { scope: reversal.scope, revision: target });
         let bare = self.view(target)?;
@@ -230,7 +231,7 @@ impl Hunter<'_> {
             }
             Merged::Clean(..) | Merged::Conflict => (bare, Rung::Merge, Outcome::Unresolved(Reason::DoesNotApply)),
         };
-        let mut fix = self.describe_fix(target, (bare, probed), rung, tested)?;
+        let mut fix = self.describe_fix(target, bare, probed, rung, tested)?;
         (fix.scope, fix.commit, fix.reverted) = (reversal.scope, reversal.commit, reversal.patched);
         if tested == Outcome::Unresolved(Reason::DoesNotApply) {
             fix.stopped_by = self.stopped_by(reversal, target, pair.newer.revision)?;

@@ -98,7 +98,7 @@ impl Hunter<'_> {
         }
         let (revision, reversal) = best;
         let tested = self.probe(reversal.patched, revision, Phase::Port).await;
-        let fix = self.describe_fix(revision, (reversal.base, reversal.patched), reversal.rung, tested)?;
+        let fix = self.describe_fix(revision, reversal.base, reversal.patched, reversal.rung, tested)?;
         Ok((fix, culprits))
     }
 
@@ -163,7 +163,7 @@ impl Hunter<'_> {
 
     /// Records how far the fix was carried, for a hunt that is stopped in the meantime.
     fn keep_fix(&self, revision: CommitId, reversal: ReversalPatch) -> Result<(), Halt> {
-        let fix = self.describe_fix(revision, (reversal.base, reversal.patched), reversal.rung, Outcome::Pass)?;
+        let fix = self.describe_fix(revision, reversal.base, reversal.patched, reversal.rung, Outcome::Pass)?;
         self.state.borrow_mut().finding.fix = Some(Fix { is_complete: false, ..fix });
         Ok(())
     }
@@ -174,7 +174,8 @@ impl Hunter<'_> {
     pub(super) fn describe_fix(
         &self,
         revision: CommitId,
-        (base, probed): (TreeId, TreeId),
+        base: TreeId,
+        probed: TreeId,
         rung: Rung,
         tested: Outcome,
     ) -> Result<Fix, Halt> {

@@ -387,7 +387,7 @@ mod tests {
         order.is_clean = true;
         let mut runs = Runs { run, known: HashMap::new(), noise: None };
         let state = EngineState::new(order.bad);
-        let Ok(halt) = drive(Engine::Hunt, (&trees, &history, &order), &mut runs, &state);
+        let Ok(halt) = drive(Engine::Hunt, &trees, &history, &order, &mut runs, &state);
         let Halt::Concluded(conclusion) = &*halt else { panic!("{halt:?}") };
         (*conclusion, state.borrow().finding.clone(), runs.known.len())
     }

@@ -547,7 +547,7 @@ impl Hunter<'_> {
         commit: CommitId,
     ) -> Result<ReducedSet, Halt> {
         let older = self.tree_of(&set, ends.newer, &kept)?;
-        let units = self.parts(&set, ends.newer, &kept, (commit, ChangeDirection::Backward))?;
+        let units = self.parts(&set, ends.newer, &kept, commit, ChangeDirection::Backward)?;
         let n_lines = set.n_lines(&kept);
         Ok(ReducedSet {
             change: FoundChange { older, newer: ends.newer, n_lines, units, is_minimal: !self.is_effort_spent() },
@@ -601,7 +601,7 @@ impl Hunter<'_> {
         let start = ReductionStart { set: &set, base: ends.older, units, pinned: set.empty() };
         let kept = self.reduce_units(start, revision, aim, &wanted).await?;
         let newer = self.tree_of(&set, ends.older, &kept)?;
-        let units = self.parts(&set, ends.older, &kept, (revision, ChangeDirection::Forward))?;
+        let units = self.parts(&set, ends.older, &kept, revision, ChangeDirection::Forward)?;
         let n_lines = set.n_lines(&kept);
         Ok(ReducedSet {
             change: FoundChange { older: ends.older, newer, n_lines, units, is_minimal: !self.is_effort_spent() },
@@ -642,7 +642,7 @@ impl Hunter<'_> {
                 return Ok(change);
             }
             let newer = self.tree_of(&set, older, &kept)?;
-            let units = self.parts(&set, older, &kept, (revision, ChangeDirection::Forward))?;
+            let units = self.parts(&set, older, &kept, revision, ChangeDirection::Forward)?;
             change =
                 FoundChange { older, newer, n_lines: set.n_lines(&kept), units, is_minimal: !self.is_effort_spent() };
         }
@@ -659,7 +659,8 @@ impl Hunter<'_> {
         set: &ChangeSet,
         base: TreeId,
         kept: &Subset,
-        (commit, direction): (CommitId, ChangeDirection),
+        commit: CommitId,
+        direction: ChangeDirection,
     ) -> Result<Vec<Labelled>, Halt> {
         let mut parts = Vec::new();
         for group in set.groups(self.order.level) {

@@ -95,7 +95,8 @@ impl Hunter<'_> {
         &self,
         outlook: &Outlook,
         asked: &Probe,
-        (overheard, n): (&HashMap<Probe, Outcome>, usize),
+        overheard: &HashMap<Probe, Outcome>,
+        n: usize,
     ) -> Vec<Probe> {
         // If the tree of a predicted stop cannot be read, that is no error until it is asked for.
         let probe = |stop: usize| self.bare_probe(outlook.line[stop]).ok();

@@ -161,7 +161,7 @@ impl Hunter<'_> {
             self.reduce_units(ReductionStart::whole(&set, pair.older.tree), pair.older.revision, aim, &wanted).await?;
         let without = self.trees.compose(&set, pair.older.tree, &set.close(&set.full().difference(&culprit)))?;
         if let Some(without) = without
-            && self.replace_repair(repair, (with, without), pair.newer.revision).await?
+            && self.replace_repair(repair, with, without, pair.newer.revision).await?
         {
             self.note(
                 "a repair contained the culprit; that part was taken out of the repair and the search goes on"
@@ -233,7 +233,8 @@ impl Hunter<'_> {
     async fn replace_repair(
         &self,
         repair: usize,
-        (with, without): (TreeId, TreeId),
+        with: TreeId,
+        without: TreeId,
         revision: CommitId,
     ) -> Result<bool, Halt> {
         let (base, patched) = self.repair_trees(repair);

@@ -112,7 +112,7 @@ fn hunt(story: &Story, walk: HistoryWalk, width: usize) -> (Finding, usize) {
     let order = order(story, walk);
     let state = EngineState::new(order.bad);
     let mut oracle = Oracle::new(&trees, judge, width);
-    let halt = drive(Engine::Hunt, (&trees, &history, &order), &mut oracle, &state).unwrap();
+    let halt = drive(Engine::Hunt, &trees, &history, &order, &mut oracle, &state).unwrap();
     let Halt::Concluded(conclusion) = &*halt else { panic!("{halt:?}") };
     let finding = Finding { conclusion: *conclusion, ..state.borrow().finding.clone() };
     (finding, oracle.n_used(Phase::Search))

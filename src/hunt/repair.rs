@@ -36,7 +36,7 @@ impl Hunter<'_> {
         let mut outcome = self.probe(patched, revision, Phase::Repair).await;
         if outcome == Outcome::Pass
             && self.history.path(source.revision, revision).is_some()
-            && let Some(start) = self.unless_with_tests(&set, base, (&kept, revision)).await?
+            && let Some(start) = self.unless_with_tests(&set, base, &kept, revision).await?
         {
             kept = self.reduce_units(start, revision, aim, &wanted).await?;
             let Some(tree) = self.trees.compose(&set, base, &kept)? else { return Ok(None) };
@@ -76,7 +76,8 @@ impl Hunter<'_> {
         &self,
         set: &'s ChangeSet,
         base: TreeId,
-        (kept, revision): (&Subset, CommitId),
+        kept: &Subset,
+        revision: CommitId,
     ) -> Result<Option<ReductionStart<'s>>, Halt> {
         let tests = set.close(&tests_and_calls(set).difference(kept));
         if tests.is_empty() {

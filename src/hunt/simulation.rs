@@ -127,7 +127,7 @@ fn searched(n_workers: usize) -> (f64, f64) {
             is_found: false,
         };
         let state = EngineState::new(order.bad);
-        let Ok(_) = drive(Engine::Hunt, (&trees, &history, &order), &mut workers, &state);
+        let Ok(_) = drive(Engine::Hunt, &trees, &history, &order, &mut workers, &state);
         assert_eq!(state.borrow().finding.first_bad, Some(id(*culprit)));
         time += workers.clock;
         n_starts += f64::from(u32::try_from(workers.n_starts).expect("there are few"));

@@ -91,7 +91,7 @@ impl Hunter<'_> {
         let asked = self.bare_probe(revision)?;
         let outlook = self.state.borrow_mut().outlook.take();
         let guesses = |overheard: &HashMap<Probe, Outcome>, n: usize| {
-            outlook.as_ref().map_or_else(Vec::new, |outlook| self.guesses(outlook, &asked, (overheard, n)))
+            outlook.as_ref().map_or_else(Vec::new, |outlook| self.guesses(outlook, &asked, overheard, n))
         };
         let (tree, outcome) = (asked.tree, self.asker.one_before(asked, guesses).await);
         if outcome == Outcome::Unresolved(Reason::Skip) && self.order.may_widen {

@@ -403,7 +403,7 @@ impl Hunter<'_> {
         while good_index - bad_index > 1 {
             self.state.borrow_mut().finding.last_good = Some(good.revision);
             let middle = self.next_step(&line, bad_index, good_index);
-            let middle = self.around(&line, middle, (bad_index, good_index)).await?;
+            let middle = self.around(&line, middle, bad_index, good_index).await?;
             match self.examine(&line, middle, bad_index).await? {
                 Examined::Verdict { index, tested, .. } if tested.outcome == Outcome::Pass => {
                     (good, good_index) = (tested, index);

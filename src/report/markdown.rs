@@ -34,7 +34,8 @@ const MAX_STEPS: usize = 100;
 /// - `explanations`: the explanations of the failure.
 pub fn write(
     report: &Report,
-    (test, forge): (&Untrusted, Option<&Forge>),
+    test: &Untrusted,
+    forge: Option<&Forge>,
     explanations: &[Explained],
     out: &mut dyn Write,
 ) -> io::Result<()> {
@@ -330,7 +331,7 @@ mod tests {
 
     fn explained(report: &Report, explanations: &[Explained]) -> String {
         let mut out = Vec::new();
-        write(report, (&"./t.sh `x`".into(), None), explanations, &mut out).unwrap();
+        write(report, &"./t.sh `x`".into(), None, explanations, &mut out).unwrap();
         String::from_utf8(out).unwrap()
     }
 
@@ -343,7 +344,7 @@ mod tests {
     fn commits_and_lines_are_linked_to_a_forge() {
         let forge = Forge::of("https://github.com/o/r").unwrap();
         let mut out = Vec::new();
-        write(&samples::found(), (&"./t.sh".into(), Some(&forge)), &[], &mut out).unwrap();
+        write(&samples::found(), &"./t.sh".into(), Some(&forge), &[], &mut out).unwrap();
         let text = String::from_utf8(out).unwrap();
         let id = "3".repeat(40);
         let since = format!("fails since [`333333333333`](https://github.com/o/r/commit/{id}) `parse");

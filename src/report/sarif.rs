@@ -25,7 +25,7 @@ const ROOT: &str = "%SRCROOT%";
 
 /// Finds a line of an explained version in a commit: its path and its number there. `None` if it was changed or removed
 /// in between.
-pub type Find<'f> = &'f mut dyn FnMut(&Explained, CommitId, (&Untrusted, u64)) -> Option<(Untrusted, u64)>;
+pub type Find<'f> = &'f mut dyn FnMut(&Explained, CommitId, &Untrusted, u64) -> Option<(Untrusted, u64)>;
 
 /// The code flow that is made of an explanation.
 struct CodeFlow<'f, 'e> {
@@ -43,8 +43,10 @@ struct CodeFlow<'f, 'e> {
 /// - `find`: finds a line of an explained version in another commit.
 pub fn write(
     report: &Report,
-    (test, repository): (&Untrusted, Option<&str>),
-    (explanations, find): (&[Explained], Find<'_>),
+    test: &Untrusted,
+    repository: Option<&str>,
+    explanations: &[Explained],
+    find: Find<'_>,
     out: &mut dyn Write,
 ) -> io::Result<()> {
     let places = places(report);
@@ -154,15 +156,14 @@ fn of_chain(chain: &ReportChain, flow: &mut CodeFlow<'_, '_>) -> (String, Vec<Va
     let mut locations: Vec<Value> = chain.links.iter().map(|one| link(one, flow)).collect();
     let failure = &chain.failure;
     let what = format!("thus {}{}", Terminal.line(&failure.what), which(failure.which));
-    locations.push(flow.location((failure.file.as_ref(), failure.line), None, &what, failure.in_change));
+    locations.push(flow.location(failure.file.as_ref(), failure.line, None, &what, failure.in_change));
     let (bad, good) = (Terminal.line(&chain.bad), Terminal.line(&chain.good));
     (format!("How the change leads to the failure: {bad} compared with {good}."), locations)
 }
 
 fn link(link: &ReportLink, flow: &mut CodeFlow<'_, '_>) -> Value {
     let clause = format!("{}{}", link.clause(&|text| Terminal.line(text)), which(link.which));
-    let place = (link.file.as_ref(), link.line);
-    let mut location = flow.location(place, link.function.as_ref(), &clause, link.in_change);
+    let mut location = flow.location(link.file.as_ref(), link.line, link.function.as_ref(), &clause, link.in_change);
     if let (Some(variable), EffectKind::Value) = (&link.variable, link.kind) {
         location["state"] = json!({ Terminal.line(variable): { "text": Terminal.line(&link.value) } });
     }
@@ -185,16 +186,16 @@ fn of_chop(chop: &Chop, flow: &mut CodeFlow<'_, '_>) -> (String, Vec<Value>) {
 fn line(line: &chop::ChopLine, kind: &str, flow: &mut CodeFlow<'_, '_>) -> Value {
     let (source, values) = (source(line.source.as_ref()), Terminal.lines(&line.values, ", "));
     let values = if line.values.is_empty() { values } else { format!(" ({values})") };
-    let place = (Some(&line.file), Some(u64::from(line.line)).filter(|line| *line > 0));
+    let number = Some(u64::from(line.line)).filter(|line| *line > 0);
     let text = format!("{source}{values}{kind}");
-    let mut location = flow.location(place, Some(&line.function), &text, line.is_changed);
+    let mut location = flow.location(Some(&line.file), number, Some(&line.function), &text, line.is_changed);
     location["state"] = state(&line.values);
     location
 }
 
 fn step(step: &walk::WrongStep, flow: &mut CodeFlow<'_, '_>) -> Value {
     let text = format!("{}: {}", source(step.source.as_ref()), Terminal.line(&step.wrong));
-    flow.location((step.file.as_ref(), step.line.map(u64::from)), Some(&step.function), &text, false)
+    flow.location(step.file.as_ref(), step.line.map(u64::from), Some(&step.function), &text, false)
 }
 
 /// A statement of an abstract slice with the invariant before it.
@@ -205,9 +206,9 @@ fn statement(statement: &invariants::InvariantStatement, flow: &mut CodeFlow<'_,
         [] => source,
         invariant => format!("{source} (before it: {})", Terminal.lines(invariant, " and ")),
     };
-    let place = (statement.file.as_ref(), statement.line.map(u64::from));
+    let (file, line) = (statement.file.as_ref(), statement.line.map(u64::from));
     let function = Some(&statement.function).filter(|_| !statement.is_initial());
-    let mut location = flow.location(place, function, &text, statement.is_changed);
+    let mut location = flow.location(file, line, function, &text, statement.is_changed);
     location["state"] = state(&statement.values);
     location
 }
@@ -226,17 +227,18 @@ fn state(values: &[Untrusted]) -> Value {
 impl CodeFlow<'_, '_> {
     /// A location in the commit of the results. A line that is not there any more is named in the text only.
     ///
-    /// - `place`: path and line in the explained version, as far as known. A path outside of the repository is absolute.
+    /// - `file` and `line`: in the explained version, as far as known. A path outside of the repository is absolute.
     fn location(
         &mut self,
-        place: (Option<&Untrusted>, Option<u64>),
+        file: Option<&Untrusted>,
+        line: Option<u64>,
         function: Option<&Untrusted>,
         text: &str,
         in_change: bool,
     ) -> Value {
         let importance = if in_change { "essential" } else { "important" };
         let mut location = json!({ "message": { "text": text } });
-        match self.place(place) {
+        match self.place(file, line) {
             Ok(None) => {}
             Ok(Some((file, line))) => {
                 let artifact = match file.as_bytes() {
@@ -259,13 +261,14 @@ impl CodeFlow<'_, '_> {
     /// The place in the commit of the results; an error is the name of a place that is not there.
     fn place(
         &mut self,
-        (file, line): (Option<&Untrusted>, Option<u64>),
+        file: Option<&Untrusted>,
+        line: Option<u64>,
     ) -> Result<Option<(Untrusted, Option<u64>)>, String> {
         let Some(file) = file else { return Ok(None) };
         let there = self.explained.commit;
         match (self.commit, line) {
             (Some(commit), Some(line)) if commit != there && !file.as_bytes().starts_with(b"/") => {
-                let found = (self.find)(self.explained, commit, (file, line));
+                let found = (self.find)(self.explained, commit, file, line);
                 let (file, line) =
                     found.ok_or_else(|| format!("{}:{line} in the commit {}", Terminal.line(file), there.short()))?;
                 Ok(Some((file, Some(line))))
@@ -327,11 +330,11 @@ mod tests {
         let mut out = Vec::new();
         let test = "./t.sh".into();
         // All lines have moved by 100, and line 12 is gone.
-        let mut find = |_: &Explained, commit, (file, line): (&Untrusted, u64)| {
+        let mut find = |_: &Explained, commit, file: &Untrusted, line: u64| {
             assert_eq!(commit, report.fix.as_ref().unwrap().commit);
             (line != 12).then(|| (file.clone(), line + 100))
         };
-        write(report, (&test, Some("https://example.com/x.git")), (explanations, &mut find), &mut out).unwrap();
+        write(report, &test, Some("https://example.com/x.git"), explanations, &mut find, &mut out).unwrap();
         serde_json::from_slice(&out).unwrap()
     }
 

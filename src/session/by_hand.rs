@@ -194,7 +194,7 @@ pub fn go_on(
     (order.check_vacuous, order.may_release, order.may_widen, order.asks_complaints) = (false, false, false, false);
     order.is_clean = true;
     let state = EngineState::new(plan.bad);
-    let halt = drive(Engine::Hunt, (&store, &history, &order), &mut person, &state)?;
+    let halt = drive(Engine::Hunt, &store, &history, &order, &mut person, &state)?;
     let conclusion = match &*halt {
         Halt::Concluded(conclusion) => *conclusion,
         Halt::Trees(error) => return Err(Failure::from_error(error)),

@@ -388,7 +388,7 @@ impl<'h> Hunt<'h> {
                 proved: &mut self.proved,
                 hunt: (&self.id, &self.log, self.begin.0, self.begin.1),
             };
-            let halt = drive(engine, (&store, &history, &order), &mut announcing, &state)?;
+            let halt = drive(engine, &store, &history, &order, &mut announcing, &state)?;
             self.runner.collect_all()?;
             let n_refused = state.borrow().n_refused as u64;
             match &*halt {

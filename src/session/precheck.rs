@@ -192,7 +192,7 @@ impl Checking {
 
     fn line(&mut self, repository: &Repository, older: TreeId, tree: TreeId) -> Option<CommandWords> {
         let CandidatePrecheck::Database(database) = &self.precheck else { return None };
-        let sources = self.touched.sources(repository, (older, tree), &|path| database.has(path));
+        let sources = self.touched.sources(repository, older, tree, &|path| database.has(path));
         database.line(&sources).map(CommandWords::Shell)
     }
 

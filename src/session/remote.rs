@@ -82,7 +82,7 @@ fn remote(
     let of_service = format!("{:?} {:?}", service.address, service.platform);
     let programs = Sha256::digest([of_service.as_bytes(), &toolchain.digest[..]].concat()).into();
     let map = location.idd_directory().join("digests");
-    let remote_executor = Box::new(RemoteExecutor::new((client, service.clone()), programs, private, &map));
+    let remote_executor = Box::new(RemoteExecutor::new(client, service.clone(), programs, private, &map));
     let Some((local_executor, n_near)) = near else { return Ok(remote_executor) };
     let here = Toolchain::here(service, &mut Interrupt::from(Arc::clone(interrupt)));
     let here = here.map_err(|error| Failure::from_error(&error))?;

@@ -473,7 +473,7 @@ pub fn forget(location: &Location) -> Result<(), Failure> {
 pub fn keep_refs(finding: &Finding, store: &TreeStore, location: &Location) -> Result<(), RepoError> {
     let user = private::open(&location.git_directory)?;
     let message = "Revert the change that broke the test\n\nFound and tested by git idd.\n";
-    let commit = |fix: &Fix| keep::keep(store.repository(), &user, (fix.newer, fix.revision), message);
+    let commit = |fix: &Fix| keep::keep(store.repository(), &user, fix.newer, fix.revision, message);
     let fix = finding.fix.as_ref().map(commit).transpose()?;
     let mut refs = vec![("bad", Some(finding.bad)), ("last-good", finding.last_good), ("first-bad", finding.first_bad)];
     refs.extend(fix.map(|fix| ("fix", Some(fix))));

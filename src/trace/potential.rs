@@ -233,7 +233,7 @@ impl<V: WritableVariable> PotentialGraph<V> {
     }
 
     /// The last step of an activation led from one block to another one.
-    pub fn decides(&mut self, at: ActivationStep, (from, to): (BlockId, BlockId)) {
+    pub fn decides(&mut self, at: ActivationStep, from: BlockId, to: BlockId) {
         self.turn_to(at.frame);
         let Some(Some(facts)) = self.facts.get(at.function as usize) else { return };
         let Some(chosen) = facts.chosen.get(from.0 as usize) else { return };

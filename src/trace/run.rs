@@ -173,11 +173,11 @@ impl OutlineReader {
     /// Before the first step.
     pub fn new() -> Self {
         let mut outline = Self::default();
-        outline.push((0, 0, 0), (u32::MAX, 0), false);
+        outline.push(0, 0, 0, (u32::MAX, 0), false);
         outline
     }
 
-    fn push(&mut self, (leader, decider, caller): (u32, u32, u32), decision: (u32, u32), is_entry: bool) {
+    fn push(&mut self, leader: u32, decider: u32, caller: u32, decision: (u32, u32), is_entry: bool) {
         self.decisions.push(decision);
         self.run.leaders.push(leader);
         self.run.deciders.push(decider);
@@ -212,7 +212,7 @@ impl OutlineReader {
             self.run.rests.resize(self.run.leaders.len(), false);
             self.run.rests.push(true);
         }
-        self.push((leader, stand.decider.0, stand.caller.0), decision, stand.is_entry);
+        self.push(leader, stand.decider.0, stand.caller.0, decision, stand.is_entry);
         if self.last_thread != Some(stand.thread) {
             self.last_thread = Some(stand.thread);
             self.threads.insert(stand.thread);

@@ -135,7 +135,7 @@ fn bytes(part: HuntPart, kept: &KeptHunt, state: &ServerState) -> Result<Option<
         HuntPart::Json => idd_report::json::write_explained(&report, &explanations(), &mut out)?,
         HuntPart::Markdown => {
             let test = Untrusted::from(saved::plan(&kept.replay)?.order.command.to_line());
-            idd_report::markdown::write(&report, (&test, None), &explanations(), &mut out)?;
+            idd_report::markdown::write(&report, &test, None, &explanations(), &mut out)?;
         }
         HuntPart::Necessary | HuntPart::Sufficient | HuntPart::Fix | HuntPart::Revert => {
             return Ok(patch(&report, part).map(|patch| patch.as_bytes().to_vec()));

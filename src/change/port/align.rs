@@ -60,8 +60,10 @@ pub(super) fn align<T: Eq + Hash>(base: &[T], other: &[T], effort: &AlignEffort)
 
 /// For each item of `base` its index among those of `other`: equal words, or a similar unit of the same kind.
 pub(super) fn align_items(
-    (base, base_items): (&FileVersion, &[UnitPart]),
-    (other, other_items): (&FileVersion, &[UnitPart]),
+    base: &FileVersion,
+    base_items: &[UnitPart],
+    other: &FileVersion,
+    other_items: &[UnitPart],
     effort: &AlignEffort,
 ) -> Vec<Option<usize>> {
     let prints: Vec<_> = base_items.iter().map(|item| base.fingerprint(*item)).collect();

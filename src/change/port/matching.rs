@@ -31,7 +31,7 @@ impl UnitMatching {
         let mut open = vec![(0, 0)];
         while let Some((one, two)) = open.pop() {
             let (ours, theirs) = (&base.units[one].members, &other.units[two].members);
-            matching.pair_lists((base, ours), (other, theirs), effort);
+            matching.pair_lists(base, ours, other, theirs, effort);
             open.extend(ours.iter().filter_map(|unit| Some((*unit, matching.forward[*unit]?))));
         }
         // Those that moved to another place, outermost first.
@@ -41,7 +41,7 @@ impl UnitMatching {
             left.into_iter().filter(|unit| version.units[*unit].name.is_some()).collect()
         };
         let (left, left_there) = (is_left(&matching.forward, base), is_left(&matching.backward, other));
-        matching.pair_lists((base, &left), (other, &left_there), effort);
+        matching.pair_lists(base, &left, other, &left_there, effort);
         matching
     }
 
@@ -52,8 +52,10 @@ impl UnitMatching {
 
     fn pair_lists(
         &mut self,
-        (base, ones): (&FileVersion, &[UnitNo]),
-        (other, twos): (&FileVersion, &[UnitNo]),
+        base: &FileVersion,
+        ones: &[UnitNo],
+        other: &FileVersion,
+        twos: &[UnitNo],
         effort: &AlignEffort,
     ) {
         let name = |version: &FileVersion, unit: UnitNo| version.units[unit].name.clone();
@@ -69,7 +71,7 @@ impl UnitMatching {
         self.pair_equal(ones, twos, |unit| name(base, unit), |unit| name(other, unit), false);
         self.pair_equal(ones, twos, |unit| name(base, unit).map(short), |unit| name(other, unit).map(short), true);
         self.pair_equal(ones, twos, |unit| header(base, unit), |unit| header(other, unit), false);
-        self.pair_alike((base, ones), (other, twos), effort);
+        self.pair_alike(base, ones, other, twos, effort);
     }
 
     /// Pairs units with equal keys: in order if both sides have the same number, or only if each side has one.
@@ -104,8 +106,10 @@ impl UnitMatching {
     /// Pairs the rest by content: each must clearly be the best match of the other.
     fn pair_alike(
         &mut self,
-        (base, ones): (&FileVersion, &[UnitNo]),
-        (other, twos): (&FileVersion, &[UnitNo]),
+        base: &FileVersion,
+        ones: &[UnitNo],
+        other: &FileVersion,
+        twos: &[UnitNo],
         effort: &AlignEffort,
     ) {
         let is_known = |version: &FileVersion, unit: UnitNo| version.units[unit].tokens.len() >= MIN_KNOWN_TOKENS;

@@ -423,8 +423,8 @@ impl<'a> Merger<'a> {
         let base = self.base.items(units.0, &ranges.base);
         let ours = self.ours.items(units.1, &ranges.ours);
         let patched = self.patched.items(units.2, &ranges.patched);
-        let to_ours = align_items((self.base, &base), (self.ours, &ours), &self.effort);
-        let to_patched = align_items((self.base, &base), (self.patched, &patched), &self.effort);
+        let to_ours = align_items(self.base, &base, self.ours, &ours, &self.effort);
+        let to_patched = align_items(self.base, &base, self.patched, &patched, &self.effort);
         let mut at = (ranges.base.start, ranges.ours.start, ranges.patched.start);
         let (mut run, mut touching) = (EditRun::new(), Neighbours::default());
         for index in 0..=base.len() {
@@ -468,8 +468,8 @@ impl<'a> Merger<'a> {
     fn chunk(&mut self, chunk: &Ranges, is_flat: bool) -> Result<ChangedTokens, Conflict> {
         let (base, ours, patched) = self.words(chunk);
         let mut changed = ChangedTokens {
-            by_ours: self.edit(&chunk.base, (self.ours, &chunk.ours)),
-            by_patch: self.edit(&chunk.base, (self.patched, &chunk.patched)),
+            by_ours: self.edit(&chunk.base, self.ours, &chunk.ours),
+            by_patch: self.edit(&chunk.base, self.patched, &chunk.patched),
             is_agreed: false,
         };
         if self.is_settled(chunk) {
@@ -490,7 +490,7 @@ impl<'a> Merger<'a> {
     }
 
     /// The edit of one side to a range of the base.
-    fn edit(&self, base: &Range<usize>, (version, range): (&FileVersion, &Range<usize>)) -> TokenEdit {
+    fn edit(&self, base: &Range<usize>, version: &FileVersion, range: &Range<usize>) -> TokenEdit {
         if self.base.words(base) == version.words(range) {
             return TokenEdit::Nothing;
         }

@@ -47,7 +47,8 @@ pub fn merge_syntax(language: &Language, base: &[u8], ours: &[u8], patched: &[u8
     let (base, ours, patched) = (base?, ours?, patched?);
     let mut merger = Merger::new(&base, &ours, &patched);
     let plain = finish(language, [&base, &ours, &patched], &mut merger, &mut words);
-    let renamed = Renamed::find(&base, &ours, &patched, merger.matchings());
+    let (to_ours, to_patched) = merger.matchings();
+    let renamed = Renamed::find(&base, &ours, &patched, to_ours, to_patched);
     let brought = merger.out.iter().filter_map(|out| match out.text {
         (MergeSide::Patched, at) => Some(patched.words[at]),
         (MergeSide::Ours, _) => None,

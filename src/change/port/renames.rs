@@ -38,7 +38,8 @@ impl Renamed {
         base: &FileVersion,
         ours: &FileVersion,
         patched: &FileVersion,
-        (to_ours, to_patched): (&UnitMatching, &UnitMatching),
+        to_ours: &UnitMatching,
+        to_patched: &UnitMatching,
     ) -> Self {
         let effort = AlignEffort::new();
         let known = |version: &FileVersion, range: &Range<usize>| -> BTreeSet<VersionWord> {
@@ -61,7 +62,7 @@ impl Renamed {
             if !old.members.is_empty() || base.words(&old.tokens) == ours.words(&new.tokens) {
                 continue;
             }
-            let votes = Votes::of((base, &old.tokens), (ours, &new.tokens), &effort);
+            let votes = Votes::of(base, &old.tokens, ours, &new.tokens, &effort);
             all.add(&votes);
             votes_within.insert(unit, votes);
         }
@@ -157,8 +158,10 @@ struct Votes(BTreeMap<VersionWord, Fate>);
 impl Votes {
     /// Counts in two versions of a declaration, which are aligned without regard to names.
     fn of(
-        (base, old): (&FileVersion, &Range<usize>),
-        (ours, new): (&FileVersion, &Range<usize>),
+        base: &FileVersion,
+        old: &Range<usize>,
+        ours: &FileVersion,
+        new: &Range<usize>,
         effort: &AlignEffort,
     ) -> Self {
         let nameless = |version: &FileVersion, range: &Range<usize>| -> Vec<VersionWord> {

@@ -197,14 +197,14 @@ fn outcome(method: &MachineMethod, decision: u32, to: u32) -> DecisionOutcome {
     let place = |begin: u32| &method.places[method.starts[begin as usize] as usize];
     let way = way(place(to));
     let told = method.truth(decision, to).map_or_else(|| way.clone(), |truth| truth.to_string());
-    DecisionOutcome::new((told, way), None, None)
+    DecisionOutcome::new(told, way, None, None)
 }
 
 impl Watch for Statements {
     fn step(&mut self, _machine: &JavaMachine, frame: &JavaFrame) {
         let method = &frame.method;
         let statement = if frame.step == frame.entry { 0 } else { frame.statement };
-        Self::step(self, (method.number, statement, method.places.len()), || {
+        Self::step(self, method.number, statement, method.places.len(), || {
             let place = frame.place().clone();
             let is_line = place.line > 0;
             (Some(place), is_line, Arc::clone(&method.function))

@@ -34,7 +34,8 @@ fn place(frame: &JavaFrame, location: ValueLocation) -> LocalPlace {
 pub fn search(
     player: &mut JavaPlayer,
     wanted: JavaTarget<'_>,
-    (from, time): (Step, TimeDirection),
+    from: Step,
+    time: TimeDirection,
     shown: &dyn Fn(Step) -> Step,
     is_stopped: &mut dyn FnMut(Step) -> bool,
 ) -> Result<SearchOutcome, TraceError> {

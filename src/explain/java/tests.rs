@@ -23,7 +23,8 @@ fn chain(
     failing: &TakenRun,
     reference: &TakenRun,
     failure: u32,
-    (touched, gone): (u32, u32),
+    touched: u32,
+    gone: u32,
 ) -> (Vec<u32>, JavaChainBegin, Option<u32>) {
     let alignment = Alignment::new(&failing.run, &reference.run);
     let pair = RunPair { failing, reference, alignment: &alignment };
@@ -43,12 +44,12 @@ fn a_chain_leads_over_values_that_differ_and_not_over_others() {
             (40, 0, 7, &[(3, 3, 100 + a)]),
         ])
     };
-    assert_eq!(chain(&run(1), &run(2), 4, (1, 0)), (vec![1, 3, 4], JavaChainBegin::Change, None));
+    assert_eq!(chain(&run(1), &run(2), 4, 1, 0), (vec![1, 3, 4], JavaChainBegin::Change, None));
     // The change touches nothing that ran: the first step that differs is told.
-    assert_eq!(chain(&run(1), &run(2), 4, (0, 0)), (vec![1, 3, 4], JavaChainBegin::Elsewhere, None));
+    assert_eq!(chain(&run(1), &run(2), 4, 0, 0), (vec![1, 3, 4], JavaChainBegin::Elsewhere, None));
     // A changed line behind is no beginning while what it uses differs already.
-    assert_eq!(chain(&run(1), &run(2), 4, (3, 0)), (vec![3, 4], JavaChainBegin::Change, None));
-    assert_eq!(chain(&run(1), &run(1), 4, (1, 0)), (vec![4], JavaChainBegin::Failure, None));
+    assert_eq!(chain(&run(1), &run(2), 4, 3, 0), (vec![3, 4], JavaChainBegin::Change, None));
+    assert_eq!(chain(&run(1), &run(1), 4, 1, 0), (vec![4], JavaChainBegin::Failure, None));
 }
 
 #[test]
@@ -56,8 +57,8 @@ fn what_was_left_out_stands_where_the_reference_did_it() {
     // The reference writes a again in its step 2, after the step with index 15.
     let failing = taken(&[(10, 0, 1, &[]), (15, 0, 3, &[]), (30, 0, 7, &[(1, 1, 1)])]);
     let reference = taken(&[(10, 0, 1, &[]), (15, 0, 3, &[]), (20, 0, 2, &[]), (30, 0, 8, &[(3, 1, 2)])]);
-    assert_eq!(chain(&failing, &reference, 3, (0, 3)), (vec![2, 3], JavaChainBegin::Change, Some(3)));
-    assert_eq!(chain(&failing, &reference, 3, (0, 0)), (vec![2, 3], JavaChainBegin::Elsewhere, Some(3)));
+    assert_eq!(chain(&failing, &reference, 3, 0, 3), (vec![2, 3], JavaChainBegin::Change, Some(3)));
+    assert_eq!(chain(&failing, &reference, 3, 0, 0), (vec![2, 3], JavaChainBegin::Elsewhere, Some(3)));
 }
 
 #[test]
@@ -67,8 +68,8 @@ fn what_was_left_out_with_a_call_that_the_change_removed_begins_there() {
     let steps: [Written<'_>; 5] =
         [(10, 0, 1, &[]), (15, 0, 3, &[]), (20, 0, 5, &[]), (21, 3, 2, &[]), (30, 0, 8, &[(4, 1, 2)])];
     let reference = taken(&steps);
-    assert_eq!(chain(&failing, &reference, 3, (0, 3)), (vec![2, 3], JavaChainBegin::Change, Some(4)));
-    assert_eq!(chain(&failing, &reference, 3, (0, 2)), (vec![2, 3], JavaChainBegin::Elsewhere, Some(4)));
+    assert_eq!(chain(&failing, &reference, 3, 0, 3), (vec![2, 3], JavaChainBegin::Change, Some(4)));
+    assert_eq!(chain(&failing, &reference, 3, 0, 2), (vec![2, 3], JavaChainBegin::Elsewhere, Some(4)));
 }
 
 #[test]
@@ -78,7 +79,7 @@ fn a_step_that_the_reference_does_not_have_depends_on_the_decision_around_it() {
     let mut reference = taken(&[(10, 0, 2, &[]), (20, 0, 0, &[(1, 1, 2)]), (30, 2, 9, &[])]);
     failing.ways[2] = DecisionWay { number: 1, truth: Some(true), line: 3 };
     reference.ways[2] = DecisionWay { number: 2, truth: Some(false), line: 4 };
-    assert_eq!(chain(&failing, &reference, 3, (1, 0)), (vec![1, 2, 3], JavaChainBegin::Change, None));
+    assert_eq!(chain(&failing, &reference, 3, 1, 0), (vec![1, 2, 3], JavaChainBegin::Change, None));
     let alignment = Alignment::new(&failing.run, &reference.run);
     let pair = RunPair { failing: &failing, reference: &reference, alignment: &alignment };
     assert!(pair.decides_otherwise(Step(2), Step(2)));
@@ -97,11 +98,11 @@ fn what_was_done_to_an_object_leads_to_the_decision_that_skipped_a_call_and_over
         taken(&[(10, 0, 1, &[]), (20, 0, 0, &[]), (25, 2, 5, &[(1, list, 1)]), (40, 0, 8, &[(3, list, 2)])]);
     failing.ways[2] = DecisionWay { number: 1, truth: Some(false), line: 3 };
     reference.ways[2] = DecisionWay { number: 2, truth: Some(true), line: 4 };
-    assert_eq!(chain(&failing, &reference, 3, (2, 0)), (vec![2, 3], JavaChainBegin::Change, Some(3)));
+    assert_eq!(chain(&failing, &reference, 3, 2, 0), (vec![2, 3], JavaChainBegin::Change, Some(3)));
     // 1 adds something else, 2 adds the same, 3 asks for the first element.
     let run = |first: u32| {
         taken(&[(10, 0, u64::from(first), &[]), (20, 0, 5, &[(1, list, first)]), (30, 0, 6, &[(2, list, 20 + first)])])
     };
-    assert_eq!(chain(&run(1), &run(2), 3, (1, 0)), (vec![1, 2, 3], JavaChainBegin::Change, None));
-    assert_eq!(chain(&run(1), &run(1), 3, (1, 0)), (vec![3], JavaChainBegin::Failure, None));
+    assert_eq!(chain(&run(1), &run(2), 3, 1, 0), (vec![1, 2, 3], JavaChainBegin::Change, None));
+    assert_eq!(chain(&run(1), &run(1), 3, 1, 0), (vec![3], JavaChainBegin::Failure, None));
 }

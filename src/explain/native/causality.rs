@@ -363,7 +363,7 @@ impl<F: Forks> Causality<F> {
 
     /// Calls behind a step that returned something else than in the reference, with what they returned there, before so many steps had begun.
     pub fn returns(&mut self, step: Step, before: u64) -> Result<Vec<(CallReturn, CallReturn)>, TraceError> {
-        returns::differing((&mut self.failing, &mut self.reference), &self.alignment, step, before)
+        returns::differing(&mut self.failing, &mut self.reference, &self.alignment, step, before)
     }
 
     /// Adds the last points of the function up to a step in it: what the step uses, or returns, may have been computed before it.
@@ -451,7 +451,7 @@ impl<F: Forks> Causality<F> {
         let n_said = self.failing.run.said.partition_point(|said| said.step < from);
         // The record of a crash may be taken for executed, so that its function was left.
         let lasts = [machine.frame().map_or(0, index), fork.indices.last().copied().unwrap_or(0)];
-        let is_seen = |last| self.failure.is_seen(&self.failing.run, &fork.said, n_said, (ending, last));
+        let is_seen = |last| self.failure.is_seen(&self.failing.run, &fork.said, n_said, ending, last);
         Ok(lasts.into_iter().any(is_seen))
     }
 }

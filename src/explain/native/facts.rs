@@ -126,7 +126,7 @@ impl Watch for Statements {
     fn step(&mut self, machine: &NativeMachine) {
         let Some(frame) = machine.frame() else { return };
         let n_statements = frame.shape.statements.len();
-        self.step((frame.shape.index, frame.statement, n_statements), || {
+        self.step(frame.shape.index, frame.statement, n_statements, || {
             let place = frame.place().cloned();
             let is_line = place.as_ref().is_some_and(|place| place.line > 0) && !is_bare_return(frame);
             (place, is_line, frame.shape.name())

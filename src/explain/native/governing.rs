@@ -34,7 +34,7 @@ pub fn governing(
     for shape in recorded.player.shapes() {
         let Some(entry) = shape.statements.first().and_then(|statement| statement.place.as_ref()) else { continue };
         let (lines, thinned) = changed(&entry.file);
-        for (place, line) in of_function(shape, &entry.file, (&lines, &thinned), &ran) {
+        for (place, line) in of_function(shape, &entry.file, &lines, &thinned, &ran) {
             if found.iter().all(|(other, _)| *other != place) {
                 found.push((place, line));
             }
@@ -46,7 +46,8 @@ pub fn governing(
 fn of_function(
     shape: &FunctionShape,
     file: &Arc<str>,
-    (changed, thinned): (&FileLines, &FileLines),
+    changed: &FileLines,
+    thinned: &FileLines,
     ran: &ExecutedStatements,
 ) -> Vec<(Place, u32)> {
     let first = shape.statements[0].place.as_ref().map_or(u32::MAX, |place| place.line);

@@ -171,7 +171,7 @@ fn rename_result(recorded: &mut NativeRecorded, access: &mut Access) -> Result<(
         let ty = shape.body.function.subprogram.and_then(|subprogram| debug.result(subprogram));
         let Some(ty) = ty.filter(|ty| value::size_of(debug, *ty, 0) == Some(access.size)) else { return };
         let view = View::without_words(machine);
-        let value = bytes.as_ref().map(|bytes| view.typed((debug, &value::VariablePart::Whole(ty)), bytes));
+        let value = bytes.as_ref().map(|bytes| view.typed(debug, &value::VariablePart::Whole(ty), bytes));
         found = Some((format!("{}()", shape.name()), value));
     })?;
     if let Some((name, value)) = found {

@@ -87,8 +87,8 @@ pub fn seen_before(
         let seen = |part: &MemoryPart<'_>| {
             let NamedType { name, part: ty } = called(&mut beginnings, part.address, part.length, home)?;
             let ty = ty.filter(|_| !part.bytes.is_empty());
-            let target = ty.as_ref().and_then(|(debug, ty)| view.target((*debug, ty), part.bytes));
-            let value = ty.map(|(debug, ty)| view.typed((debug, &ty), part.bytes));
+            let target = ty.as_ref().and_then(|(debug, ty)| view.target(*debug, ty, part.bytes));
+            let value = ty.map(|(debug, ty)| view.typed(debug, &ty, part.bytes));
             Some(NamedPart { name: library::plain(name), value, target })
         };
         found = parts.iter().map(seen).collect();
@@ -337,7 +337,7 @@ impl<'v> Beginnings<'v> {
             let layout = self.layouts.of(debug, ty, 0);
             let way = || AccessPath::begin(&*global.name);
             let group = if globals.contains(&global.name) { 0 } else { 2 };
-            pointers((view, debug), global.address, &layout, &way, &mut groups[group]);
+            pointers(view, debug, global.address, &layout, &way, &mut groups[group]);
         }
         for caller in view.machine.frames.iter().rev().skip(1) {
             for place in view.variables(caller) {
@@ -352,7 +352,7 @@ impl<'v> Beginnings<'v> {
         if place.held.is_none() {
             let layout = self.layouts.of(place.debug, ty, 0);
             let way = || AccessPath::begin(&*name);
-            return pointers((self.view, place.debug), place.address, &layout, &way, found);
+            return pointers(self.view, place.debug, place.address, &layout, &way, found);
         }
         let Some((_, SourceType::Pointer(Some(to)))) = place.debug.plain_ty(ty) else { return };
         let pointer = self.view.number(place, 8).filter(|pointer| *pointer != 0);
@@ -371,7 +371,8 @@ impl<'v> Beginnings<'v> {
 ///
 /// - `way`: makes the way to the value. Most values have no pointer, or only null ones, and need none.
 fn pointers<'v>(
-    (view, debug): (View<'v>, Debug<'v>),
+    view: View<'v>,
+    debug: Debug<'v>,
     address: u64,
     layout: &TypeLayout,
     way: &dyn Fn() -> AccessPath,
@@ -386,12 +387,12 @@ fn pointers<'v>(
         TypeLayout::Compound(members) => {
             for (member, layout) in members {
                 let address = address + member.offset_bits / 8;
-                pointers((view, debug), address, layout, &|| way().member(&member.name), found);
+                pointers(view, debug, address, layout, &|| way().member(&member.name), found);
             }
         }
         TypeLayout::Array { element, n, size } => {
             for index in 0..*n {
-                pointers((view, debug), address + index * size, element, &|| way().element(index), found);
+                pointers(view, debug, address + index * size, element, &|| way().element(index), found);
             }
         }
         TypeLayout::Plain => {}
@@ -465,8 +466,8 @@ impl<'v> NameSearch<'_, 'v> {
             return Some(NamedType { name: way.behind().element(offset - size).written(), part: None });
         }
         let (path, part) = path(*debug, *to, offset % size, self.length);
-        let element = (offset / size, (end - *pointer) / size);
-        let way = if *is_reference && element.0 == 0 { way.clone() } else { step(is_compound, way, element) };
+        let (index, n) = (offset / size, (end - *pointer) / size);
+        let way = if *is_reference && index == 0 { way.clone() } else { step(is_compound, way, index, n) };
         let way = way.written();
         let path = if way.ends_with("->") { path.strip_prefix('.').unwrap_or(&path) } else { &path };
         let mut name = format!("{way}{path}");
@@ -498,8 +499,8 @@ impl<'v> NameSearch<'_, 'v> {
         let mut found = Vec::new();
         for index in 0..n.min(MAX_ELEMENTS) {
             let is_whole = *is_reference && index == 0;
-            let way = || if is_whole { way.clone() } else { step(is_compound, way, (index, n)) };
-            pointers((self.view, *debug), pointer + index * size, &layout, &way, &mut found);
+            let way = || if is_whole { way.clone() } else { step(is_compound, way, index, n) };
+            pointers(self.view, *debug, pointer + index * size, &layout, &way, &mut found);
         }
         open.extend(found);
     }
@@ -510,7 +511,7 @@ fn is_compound(debug: Debug<'_>, ty: MetadataId) -> bool {
 }
 
 /// The way along a pointer to a compound or another value, to the element of this index of so many.
-fn step(is_compound: bool, way: &AccessPath, (index, n): (u64, u64)) -> AccessPath {
+fn step(is_compound: bool, way: &AccessPath, index: u64, n: u64) -> AccessPath {
     match (index, is_compound) {
         (0, true) => way.arrow(),
         (0, false) if n <= 1 => way.star(),

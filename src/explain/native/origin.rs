@@ -70,8 +70,10 @@ pub struct UsedVariable {
 /// Cost: plays a step or two.
 pub fn origin<F: Forks>(
     causality: &mut Causality<F>,
-    (links, end): (&[Link], ChainEnd),
-    (in_change, missing): (Option<bool>, Option<Missing>),
+    links: &[Link],
+    end: ChainEnd,
+    in_change: Option<bool>,
+    missing: Option<Missing>,
     from_outside: Option<DifferenceOrigin>,
 ) -> Result<DifferenceOrigin, CausalityError<F::Error>> {
     let first = links.first().map_or(causality.failure().step, |link| link.step);
@@ -244,7 +246,7 @@ mod tests {
         let found = outside(&mut causality, &links, 1).unwrap();
         assert_eq!(found, Some(DifferenceOrigin::Input("__isoc99_fscanf".into())));
         let told = |causality: &mut _, in_change, from_outside| {
-            origin(causality, (&links, ChainEnd::Benign), (in_change, None), from_outside).unwrap()
+            origin(causality, &links, ChainEnd::Benign, in_change, None, from_outside).unwrap()
         };
         assert_eq!(told(&mut causality, Some(false), found.clone()), DifferenceOrigin::Input("__isoc99_fscanf".into()));
         assert_eq!(told(&mut causality, Some(true), found), DifferenceOrigin::Change);
@@ -259,11 +261,11 @@ mod tests {
         let links = links(&mut causality, &chain);
         assert_eq!(outside(&mut causality, &links, 1).unwrap(), None);
         assert_eq!(
-            origin(&mut causality, (&links, ChainEnd::Start), (Some(true), None), None).unwrap(),
+            origin(&mut causality, &links, ChainEnd::Start, Some(true), None, None).unwrap(),
             DifferenceOrigin::Initial
         );
         assert_eq!(
-            origin(&mut causality, (&links, ChainEnd::Start), (Some(false), None), None).unwrap(),
+            origin(&mut causality, &links, ChainEnd::Start, Some(false), None, None).unwrap(),
             DifferenceOrigin::Start
         );
     }

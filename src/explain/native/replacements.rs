@@ -136,7 +136,7 @@ impl<E: From<TraceError>> BehindSearch<'_, E> {
         let own = elsewhere.get(&step).cloned().unwrap_or_default();
         let partners: Vec<WrittenNumber> = detail.reads.iter().filter_map(|read| number(read, &own)).collect();
         for access in &detail.reads {
-            self.replace(access, (step, change), (&own, &elsewhere), &partners)?;
+            self.replace(access, step, change, &own, &elsewhere, &partners)?;
         }
         Ok(())
     }
@@ -160,7 +160,7 @@ impl<E: From<TraceError>> BehindSearch<'_, E> {
             "false" => "true",
             _ => return Ok(()),
         };
-        self.link((control, control.0), Of::Decision, told, instead.to_owned())?;
+        self.link(control, control.0, Of::Decision, told, instead.to_owned())?;
         self.open.push_back((control, PassingChange::Turned));
         Ok(())
     }
@@ -190,12 +190,7 @@ impl<E: From<TraceError>> BehindSearch<'_, E> {
                 _ => None,
             };
             if let Some(instead) = &instead {
-                self.link(
-                    (back.step, back.step.0),
-                    Of::Call(back.function.clone()),
-                    back.text.clone(),
-                    instead.clone(),
-                )?;
+                self.link(back.step, back.step.0, Of::Call(back.function.clone()), back.text.clone(), instead.clone())?;
             }
             let next = if instead.is_some() { change.clone() } else { PassingChange::Some };
             self.open.push_back((back.step, next));
@@ -217,8 +212,10 @@ impl<E: From<TraceError>> BehindSearch<'_, E> {
     fn replace(
         &mut self,
         access: &Access,
-        (step, change): (Step, &PassingChange),
-        (own, elsewhere): (&Accesses, &HashMap<Step, Accesses>),
+        step: Step,
+        change: &PassingChange,
+        own: &Accesses,
+        elsewhere: &HashMap<Step, Accesses>,
         partners: &[WrittenNumber],
     ) -> Result<(), E> {
         let Some(maker) = access.makers.iter().max().copied().filter(|maker| *maker != Step::START) else {
@@ -263,7 +260,7 @@ impl<E: From<TraceError>> BehindSearch<'_, E> {
             let text = access.named.value.clone().unwrap_or_default();
             let new = old.map(|old| read(old, &new));
             let instead = new.map_or_else(|| "another pointer".to_owned(), |new| written(new, &text));
-            self.link((maker, time), Of::Variable(access.named.name.clone()), text, instead)?;
+            self.link(maker, time, Of::Variable(access.named.name.clone()), text, instead)?;
             let next = old.zip(new).map_or(PassingChange::Some, |(old, new)| PassingChange::Value(old, new));
             self.open.push_back((maker, next));
             break;
@@ -284,7 +281,7 @@ impl<E: From<TraceError>> BehindSearch<'_, E> {
         Ok(reads.found)
     }
 
-    fn link(&mut self, (step, time): (Step, u32), what: Of, value: String, instead: String) -> Result<(), E> {
+    fn link(&mut self, step: Step, time: u32, what: Of, value: String, instead: String) -> Result<(), E> {
         let found = standing(self.recorded, step)?;
         if found.place.as_ref().is_none_or(|place| place.line == 0) {
             return Ok(());

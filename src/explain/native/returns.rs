@@ -69,7 +69,8 @@ pub(super) fn of_step(
 ///
 /// Cost: one pass over the calls of each step that is found.
 pub fn differing(
-    (failing, reference): (&mut NativeRecorded, &mut NativeRecorded),
+    failing: &mut NativeRecorded,
+    reference: &mut NativeRecorded,
     alignment: &Alignment,
     step: Step,
     before: u64,

@@ -110,7 +110,7 @@ impl Watch for StandingWatch {
             self.standing.arm = places.min();
         }
         let condition = done::exactly(&frame.shape, self.statement);
-        self.standing.outcome = Some(DecisionOutcome::new((told, way), condition, successor));
+        self.standing.outcome = Some(DecisionOutcome::new(told, way, condition, successor));
         self.is_over = true;
     }
 

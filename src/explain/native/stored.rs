@@ -38,7 +38,7 @@ pub(crate) fn recorded(program: &str, version: &str) -> NativeRecorded {
 pub(crate) fn causality(program: &str, ending: RunEnding) -> Causality<Same> {
     let (failing, reference) = (recorded(program, "bad"), recorded(program, "good"));
     let alignment = Alignment::new(&failing.run, &reference.run);
-    let failure = RunFailure::find(&failing.run, &reference.run, &alignment, (ending, RunEnding::Exit(0))).unwrap();
+    let failure = RunFailure::find(&failing.run, &reference.run, &alignment, ending, RunEnding::Exit(0)).unwrap();
     Causality::new(failing, reference, alignment, failure, Same { ending, records: records(program, "bad") })
 }
 

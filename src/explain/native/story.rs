@@ -139,7 +139,7 @@ pub fn tell<F: Forks>(
                     (cell.path.clone(), cell.shown.clone())
                 } else {
                     let mut shown = values(causality, cell)?;
-                    let mut variable = variable(causality, cell, (step, *point))?;
+                    let mut variable = variable(causality, cell, step, *point)?;
                     name_member(causality, cell, &mut variable, &mut shown)?;
                     (variable, shown)
                 };

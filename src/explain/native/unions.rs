@@ -73,7 +73,8 @@ pub fn shown(ty: &Type, bytes: &[u8]) -> Option<String> {
 pub fn stored(
     recorded: &mut NativeRecorded,
     step: Step,
-    (address, length): (u64, u64),
+    address: u64,
+    length: u64,
 ) -> Result<Option<Type>, TraceError> {
     let mut stores = Stores { address, length, current: None, found: None };
     at_step(&mut recorded.player, step, &mut stores)?;

@@ -15,7 +15,8 @@ use idd_trace::{Step, TraceError};
 pub(super) fn variable<F: Forks>(
     causality: &mut Causality<F>,
     cell: &Cell,
-    (step, point): (Step, AlignedPoint),
+    step: Step,
+    point: AlignedPoint,
 ) -> Result<String, CausalityError<F::Error>> {
     let run = &causality.failing().run;
     if step != Step::START && giver(run, step) != step {
@@ -23,16 +24,18 @@ pub(super) fn variable<F: Forks>(
         let name = cell.path.strip_prefix(&*format!("{function}.")).unwrap_or(&cell.path);
         return Ok(format!("{function}.{name}"));
     }
-    name(causality, (cell.address, cell.length), &cell.path, (step, point))
+    name(causality, cell.address, cell.length, &cell.path, step, point)
 }
 
 /// What bytes are called at a step, else at a point; `path` is told of what is no variable: what a function returns,
 /// what the program was given.
 fn name<F: Forks>(
     causality: &mut Causality<F>,
-    (address, length): (u64, u64),
+    address: u64,
+    length: u64,
     path: &str,
-    (step, point): (Step, AlignedPoint),
+    step: Step,
+    point: AlignedPoint,
 ) -> Result<String, CausalityError<F::Error>> {
     let place = [(address, length)];
     if let Some(found) = naming::before(causality.failing(), step, &place, None)?.pop().flatten() {
@@ -56,9 +59,9 @@ pub(super) fn name_member<F: Forks>(
     shown: &mut (String, String),
 ) -> Result<(), CausalityError<F::Error>> {
     let (Some(union), Some(reference)) = (&cell.union, &cell.reference) else { return Ok(()) };
-    let stored = unions::stored(causality.failing(), cell.writer, (cell.address, cell.length))?;
+    let stored = unions::stored(causality.failing(), cell.writer, cell.address, cell.length)?;
     let Some(ty) = stored else { return Ok(()) };
-    let theirs = unions::stored(causality.reference(), cell.reference_writer, (cell.reference_address, cell.length))?;
+    let theirs = unions::stored(causality.reference(), cell.reference_writer, cell.reference_address, cell.length)?;
     if theirs.as_ref() != Some(&ty) {
         return Ok(());
     }

@@ -75,7 +75,7 @@ fn hunt(
     let order = HuntWishes { artifacts, until: HuntStage::Commit, ..testing::order(id(n - 1), Vec::new()) };
     let mut store = Store { width, answer, asked: HashSet::new(), fetched: Vec::new(), built: Vec::new() };
     let state = EngineState::new(order.bad);
-    let Ok(halt) = drive(Engine::Hunt, (&trees, &history, &order), &mut store, &state);
+    let Ok(halt) = drive(Engine::Hunt, &trees, &history, &order, &mut store, &state);
     let Halt::Concluded(conclusion) = &*halt else { panic!("{halt:?}") };
     let finding = Finding { conclusion: *conclusion, ..state.borrow().finding.clone() };
     (finding, store.fetched, store.built)

@@ -72,7 +72,7 @@ impl Told {
         let order = order(testing::order(bad, Vec::new()));
         let state = EngineState::new(bad);
         let mut oracle = Oracle::new(&self.trees, self.judge, 1);
-        let halt = drive(Engine::Hunt, (&self.trees, &history, &order), &mut oracle, &state);
+        let halt = drive(Engine::Hunt, &self.trees, &history, &order, &mut oracle, &state);
         let Ok(halt) = halt;
         let Halt::Concluded(conclusion) = &*halt else { panic!("{halt:?}") };
         let finding = Finding { conclusion: *conclusion, ..state.borrow().finding.clone() };

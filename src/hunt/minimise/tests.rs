@@ -50,20 +50,21 @@ fn order() -> HuntWishes {
 
 /// Reduces a pair: the bad side has `lines`, the good side has none.
 fn minimized(order: &HuntWishes, lines: &[&str], judge: impl Fn(&str) -> Outcome) -> Finding {
-    minimized_pair(&MemoryTrees::default(), order, (&[], lines), judge)
+    minimized_pair(&MemoryTrees::default(), order, &[], lines, judge)
 }
 
 fn minimized_pair(
     trees: &MemoryTrees,
     order: &HuntWishes,
-    (good, bad): (&[&str], &[&str]),
+    good: &[&str],
+    bad: &[&str],
     judge: impl Fn(&str) -> Outcome,
 ) -> Finding {
     let history = history(trees, good, bad);
     let judge = |files: &Files| judge(std::str::from_utf8(&files[&b"f"[..]]).unwrap());
     let mut oracle = Oracle::new(trees, judge, 2);
     let state = EngineState::new(BAD);
-    drive(Engine::Minimize, (trees, &history, order), &mut oracle, &state).unwrap();
+    drive(Engine::Minimize, trees, &history, order, &mut oracle, &state).unwrap();
     state.borrow().finding.clone()
 }
 
@@ -120,16 +121,16 @@ fn hits_that_the_suite_or_the_compiler_turn_down_are_none() {
     oracle.complains = Some(|files| files[&b"f"[..]].starts_with(b"b"));
     let state = EngineState::new(BAD);
     let order = HuntWishes { asks_complaints: true, ..order() };
-    drive(Engine::Minimize, (&trees, &history, &order), &mut oracle, &state).unwrap();
+    drive(Engine::Minimize, &trees, &history, &order, &mut oracle, &state).unwrap();
     assert_eq!(text_of(state.borrow().finding.necessary.as_ref()), b"a\nb\n");
     assert_eq!(text_of(state.borrow().finding.sufficient.as_ref()), b"a\n");
 }
 
 #[test]
 fn of_a_line_that_replaces_another_both_halves_are_shown_unless_half_lines_are_asked_for() {
-    let lines: (&[&str], &[&str]) = (&["same", "add(1)"], &["same", "add(2)"]);
+    let (good, bad) = (["same", "add(1)"], ["same", "add(2)"]);
     let finding = |judge: fn(&str) -> Outcome, order: &HuntWishes| {
-        let finding = minimized_pair(&MemoryTrees::default(), order, lines, judge);
+        let finding = minimized_pair(&MemoryTrees::default(), order, &good, &bad, judge);
         [&finding.sufficient, &finding.necessary].map(|change| String::from_utf8(text_of(change.as_ref())).unwrap())
     };
     let half = HuntWishes { level: Level::HalfLine, ..order() };
@@ -189,7 +190,7 @@ fn what_is_divided_anew_and_is_no_smaller_is_not_reduced_for_ever() {
     };
     let mut oracle = Oracle::new(&trees, judge, 1);
     let state = EngineState::new(BAD);
-    drive(Engine::Minimize, (&trees, &history, &order()), &mut oracle, &state).unwrap();
+    drive(Engine::Minimize, &trees, &history, &order(), &mut oracle, &state).unwrap();
     assert_eq!(text_of(state.borrow().finding.sufficient.as_ref()), b"c\n");
 }
 
@@ -228,7 +229,7 @@ proptest! {
             }
         };
         let trees = MemoryTrees::default();
-        let finding = minimized_pair(&trees, &HuntWishes { reducer, level: Level::HalfLine, ..order() }, (&older, &newer), judge);
+        let finding = minimized_pair(&trees, &HuntWishes { reducer, level: Level::HalfLine, ..order() }, &older, &newer, judge);
         let change = finding.sufficient.unwrap();
         let set = trees.change_set(change.older, change.newer).unwrap().with_single_lines();
         prop_assert_eq!(set.units().len(), change.n_lines);

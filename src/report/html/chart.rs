@@ -52,7 +52,7 @@ pub fn sizes(story: &Story, shown: &LinkTargets, page: &mut Markup) {
     page.element("ul", &[("class", "legend"), ("aria-hidden", "true")], |page| {
         for (class, words) in [("input", "before the reduction"), ("kept", "after it")] {
             page.element("li", &[], |page| {
-                page.element("svg", &SIGN, |page| mark(class, (12, 12), page));
+                page.element("svg", &SIGN, |page| mark(class, 12, 12, page));
                 page.words(words);
             });
         }
@@ -65,7 +65,7 @@ pub fn sizes(story: &Story, shown: &LinkTargets, page: &mut Markup) {
 }
 
 /// A mark: open and round before the reduction, filled and angular after it.
-fn mark(class: &str, (x, y): (usize, usize), page: &mut Markup) {
+fn mark(class: &str, x: usize, y: usize, page: &mut Markup) {
     match class {
         "input" => page.shape("circle", class, &[("cx", x), ("cy", y), ("r", 5)]),
         _ => page.shape("rect", class, &[("x", x - 4), ("y", y - 4), ("width", 8), ("height", 8)]),
@@ -106,7 +106,7 @@ fn draw(reductions: &[ReductionStory], page: &mut Markup) {
             let at = sizes.enumerate().map(|(nth, size)| (x(nth), height(size, n_decades)));
             let points = at.clone().map(|(x, y)| format!("{x} {y}"));
             page.path(&format!("curve {class}"), &format!("M{}", points.collect::<Vec<_>>().join(" L")));
-            at.for_each(|at| mark(class, at, page));
+            at.for_each(|(x, y)| mark(class, x, y, page));
         }
         for (nth, reduction) in reductions.iter().enumerate() {
             let (x, y) = (x(nth), TOP + HEIGHT + 14);

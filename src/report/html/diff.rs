@@ -68,7 +68,7 @@ pub fn write(patch: &Patch, prefix: &str, targets: &BTreeSet<(usize, u64)>, page
                 if !shown.is_empty() {
                     let name = format!("Lines of file {} of the patch", index + 1);
                     let attributes = [("class", "diff"), ("tabindex", "0"), ("role", "group"), ("aria-label", &*name)];
-                    page.element("div", &attributes, |page| lines(shown, (prefix, index), targets, page));
+                    page.element("div", &attributes, |page| lines(shown, prefix, index, targets, page));
                 }
             });
             page.newline();
@@ -80,7 +80,7 @@ pub fn write(patch: &Patch, prefix: &str, targets: &BTreeSet<(usize, u64)>, page
     }
 }
 
-fn lines(shown: &[PatchLine], (prefix, index): (&str, usize), targets: &BTreeSet<(usize, u64)>, page: &mut Markup) {
+fn lines(shown: &[PatchLine], prefix: &str, index: usize, targets: &BTreeSet<(usize, u64)>, page: &mut Markup) {
     let folds = shown.iter().any(|line| line.is_marked);
     let is_near = |at: usize| {
         let (begin, end) = (at.saturating_sub(N_AROUND), (at + N_AROUND + 1).min(shown.len()));

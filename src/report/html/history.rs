@@ -66,7 +66,7 @@ impl RevisionLook {
     }
 
     /// The mark around a point: round for a pass, angular for a failure, a triangle for unresolved.
-    fn draw(self, (x, y): (usize, usize), page: &mut Markup) {
+    fn draw(self, x: usize, y: usize, page: &mut Markup) {
         let circle = |radius: usize| [("cx", x), ("cy", y), ("r", radius)];
         let square = |by: usize| {
             let (x, y) = (x.saturating_sub(by), y.saturating_sub(by));
@@ -95,7 +95,7 @@ impl RevisionLook {
 /// Writes the section.
 ///
 /// - `ran`: the commands that run at each revision.
-pub fn write((report, story): (&Report, &Story), ran: &Markup, shown: &mut LinkTargets, page: &mut Markup) {
+pub fn write(report: &Report, story: &Story, ran: &Markup, shown: &mut LinkTargets, page: &mut Markup) {
     if story.revisions.is_empty() {
         let why = match report.status {
             Status::Running => "No revision has a verdict yet.",
@@ -122,7 +122,7 @@ pub fn write((report, story): (&Report, &Story), ran: &Markup, shown: &mut LinkT
         }
         for revision in &story.revisions {
             let answers = by_commit.get(&revision.commit.commit).map(Vec::as_slice).unwrap_or_default();
-            describe(revision, answers, (report, story, ran), shown, page);
+            describe(revision, answers, report, story, ran, shown, page);
         }
     });
 }
@@ -142,7 +142,7 @@ fn legend(story: &Story, page: &mut Markup) {
 
 fn sign(look: RevisionLook, page: &mut Markup) {
     let attributes = [&SIGN[..], &[("aria-hidden", "true")]].concat();
-    page.element("svg", &attributes, |page| look.draw((12, 12), page));
+    page.element("svg", &attributes, |page| look.draw(12, 12, page));
 }
 
 /// The labels of revisions in the graph.
@@ -169,24 +169,24 @@ fn graph(report: &Report, story: &Story, page: &mut Markup) {
     page.picture("graph", size, [("role", "group"), ("aria-label", "Revisions, oldest first")], |page| {
         for (index, revision) in story.revisions.iter().enumerate() {
             for edge in &revision.node.edges {
-                let (from, to) = ((x(index), y(revision.node.lane)), (x(edge.to), y(edge.lane)));
+                let (from_x, from_y, to_x, lane_y) = (x(index), y(revision.node.lane), x(edge.to), y(edge.lane));
                 let class = if edge.n_between > 0 { "edge gap" } else { "edge" };
-                page.path(class, &way(from, to, y(story.revisions[edge.to].node.lane)));
+                page.path(class, &way(from_x, from_y, to_x, lane_y, y(story.revisions[edge.to].node.lane)));
                 if edge.n_between > 0 {
-                    let (x, y) = (usize::midpoint(from.0, to.0), to.1.saturating_sub(5));
-                    text("between", (x, y), &edge.n_between.to_string(), page);
+                    let (x, y) = (usize::midpoint(from_x, to_x), lane_y.saturating_sub(5));
+                    text("between", x, y, &edge.n_between.to_string(), page);
                 }
             }
         }
         let labels = labels(report);
         for (index, revision) in story.revisions.iter().enumerate().rev() {
-            node(revision, (x(index), y(revision.node.lane)), labels.get(&revision.commit.commit).copied(), page);
+            node(revision, x(index), y(revision.node.lane), labels.get(&revision.commit.commit).copied(), page);
         }
     });
 }
 
 /// The line from a child to its parent: into the lane between them, along it, and into the lane of the parent.
-fn way((x, y): (usize, usize), (to_x, lane_y): (usize, usize), to_y: usize) -> String {
+fn way(x: usize, y: usize, to_x: usize, lane_y: usize, to_y: usize) -> String {
     let half = STEP / 2;
     let begin = if lane_y == y {
         String::new()
@@ -201,7 +201,7 @@ fn way((x, y): (usize, usize), (to_x, lane_y): (usize, usize), to_y: usize) -> S
     format!("M{x} {y}{begin}{end}")
 }
 
-fn node(revision: &TestedStory, (x, y): (usize, usize), label: Option<&str>, page: &mut Markup) {
+fn node(revision: &TestedStory, x: usize, y: usize, label: Option<&str>, page: &mut Markup) {
     let look = RevisionLook::of(revision.verdict);
     let nth = revision.verdict.map(|verdict| format!(", tested as number {}", verdict.nth)).unwrap_or_default();
     let name = format!("{}: {}{nth}", named(revision), look.words());
@@ -211,19 +211,19 @@ fn node(revision: &TestedStory, (x, y): (usize, usize), label: Option<&str>, pag
         page.leaf("title", &[], name.as_str());
         // An area to click on that is larger than the mark.
         page.shape("circle", "hit", &[("cx", x), ("cy", y), ("r", 16)]);
-        look.draw((x, y), page);
+        look.draw(x, y, page);
     });
     // The name of the link already contains the label.
     if let Some(label) = label {
         let at = if label.starts_with("last ") { y + 38 } else { y - 18 };
-        text("label", (x, at), label, page);
+        text("label", x, at, label, page);
     }
     if let Some(verdict) = revision.verdict {
-        text("nth", (x, y + 23), &verdict.nth.to_string(), page);
+        text("nth", x, y + 23, &verdict.nth.to_string(), page);
     }
 }
 
-fn text(class: &str, (x, y): (usize, usize), words: &str, page: &mut Markup) {
+fn text(class: &str, x: usize, y: usize, words: &str, page: &mut Markup) {
     let (x, y) = (x.to_string(), y.to_string());
     let attributes = [("class", class), ("x", &*x), ("y", &*y), ("text-anchor", "middle"), ("aria-hidden", "true")];
     page.leaf("text", &attributes, words);
@@ -295,7 +295,9 @@ pub fn output_anchor(output: usize) -> String {
 fn describe(
     revision: &TestedStory,
     answers: &[&UsedAnswer],
-    (report, story, ran): (&Report, &Story, &Markup),
+    report: &Report,
+    story: &Story,
+    ran: &Markup,
     shown: &mut LinkTargets,
     page: &mut Markup,
 ) {
@@ -387,8 +389,8 @@ mod tests {
 
     #[test]
     fn an_edge_leaves_its_lane_only_near_its_ends() {
-        assert_eq!(way((200, 44), (100, 44), 44), "M200 44 L100 44");
-        assert_eq!(way((200, 84), (100, 84), 44), "M200 84 L154 84 C127 84 127 44 100 44");
-        assert_eq!(way((200, 44), (100, 84), 84), "M200 44 C173 44 173 84 146 84 L100 84");
+        assert_eq!(way(200, 44, 100, 44, 44), "M200 44 L100 44");
+        assert_eq!(way(200, 84, 100, 84, 44), "M200 84 L154 84 C127 84 127 44 100 44");
+        assert_eq!(way(200, 44, 100, 84, 84), "M200 44 C173 44 173 84 146 84 L100 84");
     }
 }

@@ -207,7 +207,7 @@ fn sections(page: &HtmlPage<'_>) -> Vec<Section<'static>> {
         section("evidence", "Evidence", &mut |out| evidence(report, &shown, out));
     }
     section("history", "The hunt through history", &mut |out| {
-        history::write((report, story), &ran(page), &mut shown, out);
+        history::write(report, story, &ran(page), &mut shown, out);
     });
     section("sizes", "Patch sizes", &mut |out| chart::sizes(story, &shown, out));
     section("reasons", "What could not be tested", &mut |out| chart::reasons(report, out));

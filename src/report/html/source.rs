@@ -9,7 +9,8 @@ const N_AROUND: u64 = 5;
 
 /// Writes the lines around a step, from the first of `sources` that has its line.
 pub fn write<'s>(
-    (file, line): (Option<&Untrusted>, Option<u64>),
+    file: Option<&Untrusted>,
+    line: Option<u64>,
     sources: impl IntoIterator<Item = &'s FilePart>,
     page: &mut Markup,
 ) {

@@ -149,7 +149,7 @@ impl ShownStep<'_> {
                 }
             });
             page.element("div", &[("class", "pair")], |page| {
-                source::write((self.file, self.line), context.sources.iter().chain(&self.stored), page);
+                source::write(self.file, self.line, context.sources.iter().chain(&self.stored), page);
                 page.part(&self.beside);
             });
         });

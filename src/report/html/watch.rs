@@ -58,7 +58,7 @@ fn headline(page: &WatchPage<'_>, out: &mut Markup) {
 
 fn sections(page: &WatchPage<'_>) -> Vec<Section<'static>> {
     let (shown, ran) = (&mut LinkTargets::new(page.story), Markup::default());
-    let picture = Markup::of(|out| history::write((page.report, page.story), &ran, shown, out));
+    let picture = Markup::of(|out| history::write(page.report, page.story, &ran, shown, out));
     let output = page.course.output.as_ref().map(|output| {
         Markup::of(|out| {
             out.paragraph("quiet", &[words(output.title.as_str())]);

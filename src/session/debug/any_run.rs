@@ -158,7 +158,8 @@ impl Walked {
     pub fn search(
         &mut self,
         wanted: SearchTarget<'_>,
-        at: (Step, TimeDirection),
+        from: Step,
+        time: TimeDirection,
         shown: &dyn Fn(Step) -> Step,
         is_stopped: &mut dyn FnMut(Step) -> bool,
     ) -> Result<SearchOutcome, TraceError> {
@@ -168,18 +169,18 @@ impl Walked {
                 let wanted = match wanted {
                     SearchTarget::Text(text) => search::NativeTarget::Text(text.to_owned()),
                     SearchTarget::Write(_, (address, size)) => {
-                        let owner = search::owner_at(player, at.0, (address, size))?;
+                        let owner = search::owner_at(player, from, address, size)?;
                         search::NativeTarget::Write(address, size, owner)
                     }
                 };
-                search::search(player, &wanted, at, shown, is_stopped)
+                search::search(player, &wanted, from, time, shown, is_stopped)
             }
             Self::Java(recorded) => {
                 let wanted = match wanted {
                     SearchTarget::Text(text) => java::search::JavaTarget::Text(text),
                     SearchTarget::Write(name, _) => java::search::JavaTarget::Write(name),
                 };
-                java::search::search(&mut recorded.player, wanted, at, shown, is_stopped)
+                java::search::search(&mut recorded.player, wanted, from, time, shown, is_stopped)
             }
         }
     }

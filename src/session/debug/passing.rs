@@ -33,14 +33,14 @@ impl PassingRun {
     ///
     /// - `members`: its steps, ascending.
     pub fn judge(&mut self, failing: &mut Walked, members: &[Step]) -> Result<Comparison, TraceError> {
-        comparison::judge((failing.compared(), self.run.compared()), &self.alignment, members)
+        comparison::judge(failing.compared(), self.run.compared(), &self.alignment, members)
     }
 
     /// Where the failing run may begin to differ.
     ///
     /// - `relevant`: the steps on which the failure depends.
     pub fn candidates(&mut self, failing: &mut Walked, relevant: &Steps) -> Result<Vec<DifferingStep>, TraceError> {
-        comparison::candidates((failing.compared(), self.run.compared()), &self.alignment, relevant)
+        comparison::candidates(failing.compared(), self.run.compared(), &self.alignment, relevant)
     }
 }
 

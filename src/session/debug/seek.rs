@@ -146,7 +146,7 @@ impl StepSeeker {
         let table = &walk.table;
         let shown = |step: Step| table.shown(step);
         let mut is_stopped = |at: Step| person.stops(at, begin.elapsed());
-        walk.run.search(wanted, (from, time), &shown, &mut is_stopped).map_err(|error| failed(&error))
+        walk.run.search(wanted, from, time, &shown, &mut is_stopped).map_err(|error| failed(&error))
     }
 
     /// The calls and loops of a walk.

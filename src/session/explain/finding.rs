@@ -53,7 +53,7 @@ impl Explainer<'_> {
         let run = Run::read(&mut failing)?;
         let other = Run::read(&mut reference)?;
         let alignment = Alignment::new(&run, &other);
-        let failure = RunFailure::find(&run, &other, &alignment, (ending, expected));
+        let failure = RunFailure::find(&run, &other, &alignment, ending, expected);
         let failure = failure
             .ok_or_else(|| if run.said.iter().any(is_unknown) { unknown_texts(&run.said) } else { no_difference() })?;
         remarks.extend(unknown_before(&run, &failure));
@@ -109,8 +109,8 @@ impl Explainer<'_> {
             found.end = ChainEnd::Unfinished;
         }
         let limit = self.limit_of(&found, &causality);
-        let ends = (in_change, missing);
-        let origin = origin::origin(&mut causality, (&links, found.end), ends, from_outside).map_err(told)?;
+        let origin =
+            origin::origin(&mut causality, &links, found.end, in_change, missing, from_outside).map_err(told)?;
         if causality.n_unpatched > 0 {
             remarks.push(format!(
                 "up to {} differing variables could not be overwritten, because they point to something that the \

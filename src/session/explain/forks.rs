@@ -56,7 +56,7 @@ impl ForkServer {
     pub fn new(control: ParkControl, start: Parked, interrupt: Interrupt) -> Self {
         let mut server =
             Self { control, start, original: None, later: Vec::new(), stop: ForkStop { interrupt, deadline: None } };
-        let copied = server.start.spawn(1, &server.control, (PARKING_LIMIT, &|| server.stop.has_come()));
+        let copied = server.start.spawn(1, &server.control, PARKING_LIMIT, &|| server.stop.has_come());
         if let Ok(Some(copy)) = copied
             && !copy.is_bound
         {
@@ -86,7 +86,7 @@ impl ForkServer {
             let nearest = self.later.iter_mut().filter(is_before).max_by_key(|(at, _)| *at);
             let from = nearest.map_or(&mut self.start, |(_, parked)| parked);
             // The segment that begins next is counted from 1.
-            let spawned = from.spawn(n_records + 1, &self.control, (PARKING_LIMIT, &|| self.stop.has_come()));
+            let spawned = from.spawn(n_records + 1, &self.control, PARKING_LIMIT, &|| self.stop.has_come());
             let parked = match spawned {
                 Ok(Some(parked)) => parked,
                 Ok(None) => return Err(io::Error::other(LOST)),

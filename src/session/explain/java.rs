@@ -444,8 +444,8 @@ fn wrong(runs: &Runs) -> Option<WrongEnd> {
     }
     // The system sees the lower byte.
     let ending = |taken: &TakenRun| RunEnding::Exit(taken.exit.unwrap_or(0).cast_unsigned() & 0xff);
-    let ended = (ending(ours), ending(theirs));
-    if let Some(found) = failure::RunFailure::find(&ours.run, &theirs.run, alignment, ended) {
+    let found = failure::RunFailure::find(&ours.run, &theirs.run, alignment, ending(ours), ending(theirs));
+    if let Some(found) = found {
         return Some(WrongEnd { step: found.step, what: words::wrong(&found, None, None) });
     }
     let both = chain::RunPair { failing: ours, reference: theirs, alignment };

@@ -50,13 +50,13 @@ impl Explainer<'_> {
         let which = self.which(&bad, &good)?;
         let mut reference = Self::reference(&good, which.twin)?;
         let mut failing = bad.player(which.number)?;
-        let endings = (ending_of(failing.trace().end()), ending_of(reference.trace().end()));
+        let (ending, expected) = (ending_of(failing.trace().end()), ending_of(reference.trace().end()));
         rename(&mut failing, &mut reference)?;
         let run = Run::read(&mut failing)?;
         let other = Run::read(&mut reference)?;
         let alignment = Alignment::new(&run, &other);
-        let failure =
-            idd_explain::failure::RunFailure::find(&run, &other, &alignment, endings).ok_or_else(no_difference)?;
+        let failure = idd_explain::failure::RunFailure::find(&run, &other, &alignment, ending, expected)
+            .ok_or_else(no_difference)?;
         let failing = NativeRecorded { player: failing, run }.into();
         let passing = PassingRun { run: NativeRecorded { player: reference, run: other }.into(), alignment };
         Ok(PairedRuns { failing, passing, failure: failure.step, first: None })

@@ -79,7 +79,8 @@ impl Explainer<'_> {
             &record::clang(self.context)?,
             &program,
             sandboxes::cache(self.root),
-            (SegmentGrain::Statement, self.objects.as_ref()),
+            SegmentGrain::Statement,
+            self.objects.as_ref(),
         )?;
         build.link_versions(&self.context.variable("PATH").unwrap_or_default(), &program)?;
         Ok(build)
@@ -150,7 +151,7 @@ impl Explainer<'_> {
         let (socket, place) = (self.root.join(format!("trace-{name}")), self.root.join(name));
         let mut run = || -> Result<(Observation, Vec<TakenTrace>), Failure> {
             let recording = commands(vec![(listen::VARIABLE.into(), socket.clone().into())])?;
-            let listener = TraceListener::start(&socket, &place, (limits.max_bytes, KeptPart::First))?;
+            let listener = TraceListener::start(&socket, &place, limits.max_bytes, KeptPart::First)?;
             let seen = sandbox.observe(
                 &ProbeJob::fresh(tree, limits.time),
                 &recording,

@@ -346,7 +346,7 @@ impl Explainer<'_> {
     fn failed_process(&self, bad: &BuiltSide) -> Result<usize, Failure> {
         let is_meant = |(number, taken): &(usize, &TakenTrace)| is_start(taken) && self.is_wanted(*number, taken);
         let wanted: Vec<(usize, &TakenTrace)> = bad.taken.iter().enumerate().filter(is_meant).collect();
-        let failed = |(_, taken): &&(usize, &TakenTrace)| has_failed((taken.end, taken.is_left), bad.ending);
+        let failed = |(_, taken): &&(usize, &TakenTrace)| has_failed(taken.end, taken.is_left, bad.ending);
         let failed = wanted.iter().rfind(failed).or(wanted.last());
         // What no program of its own began cannot be met again.
         failed.map(|(number, _)| *number).ok_or_else(|| self.none_wanted(bad))

@@ -213,7 +213,7 @@ impl Translator<'_, '_> {
             Failure::error(format!("`{name}` is no number that is known at step {}", self.step.0))
         };
         let (address, size, is_signed) = found.ok_or_else(unknown)?;
-        let held = self.native.held(self.terms, self.step, (address, size)).map_err(|error| failed(&error))?;
+        let held = self.native.held(self.terms, self.step, address, size).map_err(|error| failed(&error))?;
         let held = held.ok_or_else(unknown)?;
         let term = if is_signed { self.terms.sign_extend(held, 64) } else { self.terms.zero_extend(held, 64) };
         Ok(SignedNumber { term, is_signed: is_signed || size < 4 })

@@ -279,7 +279,7 @@ pub fn criterion(
         FailingThing::Output(place, origin, right) => {
             native.output(terms, (place.step, place.nth), origin, (right, asked.text_before), depth)
         }
-        FailingThing::Variable(address, length) => match native.held(terms, step, (address, length)) {
+        FailingThing::Variable(address, length) => match native.held(terms, step, address, length) {
             Ok(Some(term)) => {
                 let condition = native.symbolic.as_recorded(terms, term);
                 native.state(step, vec![condition], depth)

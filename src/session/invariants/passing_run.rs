@@ -72,7 +72,7 @@ pub fn open(
             "The failing run is not compared with recording {name}: there the test ended with {ending}."
         )));
     }
-    let endings = (ending_of(failing.traced().end), ending_of(opened.traced().end));
+    let (ending, expected) = (ending_of(failing.traced().end), ending_of(opened.traced().end));
     let RecordedProcess { name, run, .. } = opened;
     let mut player = run.into_native()?;
     let failing = failing.run.native()?;
@@ -88,6 +88,6 @@ pub fn open(
     let run = Run::read(failing).map_err(|error| failed(&error))?;
     let reference = Run::read(&mut player).map_err(|error| failed(&error))?;
     let alignment = Alignment::new(&run, &reference);
-    let seen = idd_explain::failure::RunFailure::find(&run, &reference, &alignment, endings);
+    let seen = idd_explain::failure::RunFailure::find(&run, &reference, &alignment, ending, expected);
     Ok(Ok(PassingBeside { name, player, alignment, seen }))
 }

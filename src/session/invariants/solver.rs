@@ -52,7 +52,7 @@ pub fn verify(
     let mut words = command.split_whitespace().map(OsStr::new);
     let program = words.next().ok_or_else(|| failed("`--verify` has no command".to_owned()))?;
     let words: Vec<&OsStr> = words.collect();
-    let output = ask(program, &words, &context.directory, (text.into_bytes(), (TIME, 1 << 20)))
+    let output = ask(program, &words, &context.directory, text.into_bytes(), (TIME, 1 << 20))
         .map_err(|error| failed(format!("failed to run `{shown}`: {error}")))?;
     let said = String::from_utf8_lossy(&output);
     let answers: Vec<&str> = said.lines().map(str::trim).filter(|line| !line.is_empty()).collect();

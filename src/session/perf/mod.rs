@@ -172,12 +172,12 @@ impl PerfHunt<'_> {
                 let mut order = plan.engine_order(&Adjustments::default(), history);
                 (order.check_vacuous, order.may_release, order.may_widen) = (false, false, false);
                 (order.asks_complaints, order.is_clean) = (false, true);
-                let mut halt = drive(Engine::Hunt, (store, history, &order), self, &state)?;
+                let mut halt = drive(Engine::Hunt, store, history, &order, self, &state)?;
                 if self.is_small_loss(&halt) {
                     self.talk.say("There is no large loss: the revisions are measured more exactly.");
                     self.glanced = None;
                     state = EngineState::new(plan.bad);
-                    halt = drive(Engine::Hunt, (store, history, &order), self, &state)?;
+                    halt = drive(Engine::Hunt, store, history, &order, self, &state)?;
                 }
                 match &*halt {
                     Halt::Concluded(conclusion) => *conclusion,

@@ -66,7 +66,7 @@ impl OfJava {
         const MAX_ARCHIVES: usize = 400;
         let ChangeEnds { older, newer } = ends;
         let sides = [(older, newer), (newer, older)];
-        let changed = sides.iter().flat_map(|sides| touched::changed(repository, *sides));
+        let changed = sides.iter().flat_map(|(older, newer)| touched::changed(repository, *older, *newer));
         let is_source = |path: &String| {
             let name = path.rsplit('/').next().unwrap_or_default();
             // These two declare no classes.

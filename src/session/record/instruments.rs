@@ -115,7 +115,8 @@ impl<'p> Instruments<'p> {
                 clang,
                 &program,
                 sandboxes::cache(root),
-                (SegmentGrain::Straight, None),
+                SegmentGrain::Straight,
+                None,
             )?;
             build.link_versions(&context.variable("PATH").unwrap_or_default(), &program)?;
             Ok(build)
@@ -205,7 +206,7 @@ impl<'p> Instruments<'p> {
             Some(KeepOrder::First) => KeptPart::First,
             Some(KeepOrder::Last) | None => KeptPart::Last,
         };
-        let listener = TraceListener::start(&socket, place, (order.max_trace, keep))?;
+        let listener = TraceListener::start(&socket, place, order.max_trace, keep)?;
         let seen = observe(job, &commands, Some(&listener));
         let taken = listener.finish().into_iter().collect::<io::Result<Vec<_>>>();
         let (seen, mut taken) = (seen?, taken.map_err(kept(place))?);

@@ -95,7 +95,7 @@ fn choose(processes: &[Traced], program: Option<&OsStr>, ending: Ending) -> Opti
     let named = || processes.iter().enumerate().filter(|(_, traced)| is_named(traced));
     let rank = |traced: &Traced| {
         let is_failed =
-            if traced.is_java { ending != Ending::Exit(0) } else { has_failed((traced.end, traced.is_left), ending) };
+            if traced.is_java { ending != Ending::Exit(0) } else { has_failed(traced.end, traced.is_left, ending) };
         let is_alike = is_failed && !traced.is_java && is_alike(traced.end);
         (is_alike, is_failed && !traced.is_java, is_failed, !traced.is_forked)
     };

@@ -72,16 +72,15 @@ impl Runner<'_> {
     fn files_to_check(&mut self, tree: TreeId, baseline: &[TreeId]) -> CheckedFiles {
         let private = private::private_directory(&self.location.idd_directory());
         let Ok(repository) = private::open(&private) else { return CheckedFiles::default() };
-        let changed_from = |older: &TreeId| (touched::changed(&repository, (*older, tree)), *older);
+        let changed_from = |older: &TreeId| (touched::changed(&repository, *older, tree), *older);
         let nearest = baseline.iter().map(changed_from).min_by_key(|(changed, _)| changed.len());
         let Some((changed, nearest)) = nearest else { return CheckedFiles::default() };
         let changed: BTreeSet<Vec<u8>> = changed.into_iter().collect();
-        let trees = (nearest, tree);
         let sources: BTreeSet<Vec<u8>> = self
             .checks
             .complaining
             .touched
-            .sources_up_to(c::MAX_UNITS, &repository, trees, &c::is_source)
+            .sources_up_to(c::MAX_UNITS, &repository, nearest, tree, &c::is_source)
             .into_iter()
             .collect();
         let of = |checker| -> Vec<Vec<u8>> {
@@ -167,7 +166,7 @@ impl Runner<'_> {
         }
         let database = self.checks.precheck.as_ref().and_then(|checking| checking.database()).cloned();
         let compiles = self.checks.complaining.compiles.clone();
-        let (units, unknown) = c::units((&files.c, files.n_changed_c), database.as_deref(), compiles.as_deref());
+        let (units, unknown) = c::units(&files.c, files.n_changed_c, database.as_deref(), compiles.as_deref());
         if !unknown.is_empty() {
             self.checks.complaining.unchecked.insert(if self.plan.remote.is_some() {
                 "Sources of C or C++ were not checked for new complaints: that is done only if the probes run on this machine."

@@ -178,7 +178,7 @@ impl JavaInputReader {
     /// A call that reads from something.
     ///
     /// - `others`: its object and arguments.
-    fn reads(&mut self, callee: &MethodCallee, (extent, others): (InputExtent, &[JavaValue]), mut seen: PendingRead) {
+    fn reads(&mut self, callee: &MethodCallee, extent: InputExtent, others: &[JavaValue], mut seen: PendingRead) {
         let is_of_console = matches!(&*callee.member.class, "java/io/Console" | "java/lang/IO" | "kotlin/io/ConsoleKt");
         let handle = if is_of_console {
             Some(InputHandle::Open(self.of_standard()))
@@ -325,11 +325,11 @@ impl Watch for JavaInputReader {
                     (None, _) => {}
                 }
             }
-            InputEffect::Reads(extent) => self.reads(callee, (extent, others), own),
+            InputEffect::Reads(extent) => self.reads(callee, extent, others, own),
             InputEffect::ReadsArgument => {
                 let rest = others.get(usize::from(callee.has_object && !is_constructor)..).unwrap_or_default();
                 if rest.iter().any(|value| matches!(self.handle(*value), Some(InputHandle::Open(_)))) {
-                    self.reads(callee, (InputExtent::Part, rest), own);
+                    self.reads(callee, InputExtent::Part, rest, own);
                 }
             }
             InputEffect::Environment => {

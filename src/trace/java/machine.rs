@@ -232,7 +232,7 @@ impl JavaMachine {
         match site.probe {
             SiteProbe::Enter => self.enter(method, watch),
             SiteProbe::Parameter(kind, local) => {
-                self.parameter(&method, (kind, local), record.payload, watch);
+                self.parameter(&method, kind, local, record.payload, watch);
                 Ok(())
             }
             SiteProbe::Handler => self.catch(&method, site.instruction, record.payload, watch),
@@ -397,7 +397,7 @@ impl JavaMachine {
     }
 
     /// A parameter of the method that was just entered.
-    fn parameter(&mut self, method: &MachineMethod, (kind, local): (ValueKind, u16), bits: u64, watch: &mut dyn Watch) {
+    fn parameter(&mut self, method: &MachineMethod, kind: ValueKind, local: u16, bits: u64, watch: &mut dyn Watch) {
         let Some(mut frame) = self.pop() else { return };
         if frame.method.number == method.number && !frame.is_begun {
             let value = JavaValue::of(bits, frame.entry);
@@ -454,7 +454,7 @@ impl JavaMachine {
         while let Some(mut frame) = self.pop() {
             match frame.fits(method.number, &site) {
                 Fit::Next => {
-                    self.arrive(method, &mut frame, (site, payload), watch);
+                    self.arrive(method, &mut frame, site, payload, watch);
                     self.push(frame);
                     return Ok(());
                 }
@@ -554,7 +554,8 @@ impl JavaMachine {
         &mut self,
         method: &MachineMethod,
         frame: &mut JavaFrame,
-        (site, payload): (Site, u64),
+        site: Site,
+        payload: u64,
         watch: &mut dyn Watch,
     ) {
         if frame.is_waiting {
@@ -566,7 +567,7 @@ impl JavaMachine {
             self.go(frame, stop, watch);
         }
         if !site.probe.is_before() {
-            self.result(method, frame, (site.probe, payload), watch);
+            self.result(method, frame, site.probe, payload, watch);
         } else if method.operations[stop as usize].is_decision() {
             self.decide(method, frame, site.instruction, watch);
         } else {

@@ -120,8 +120,10 @@ impl MachineMethod {
     pub fn new(
         class: &ClassFile<'_>,
         declared: &Declared,
-        (code, sites): (Code<'_>, Vec<Site>),
-        (number, first_site): (u32, u32),
+        code: Code<'_>,
+        sites: Vec<Site>,
+        number: u32,
+        first_site: u32,
         fields: &mut FieldNumbers<'_>,
     ) -> Result<Self, Unsupported> {
         let blocks = Blocks::of(&code);

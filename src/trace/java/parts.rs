@@ -43,7 +43,7 @@ fn fields(machine: &JavaMachine, object: u32) -> impl Iterator<Item = ObjectPart
 }
 
 /// Some parts of an object, in their order: elements, or fields that were read or written.
-pub fn parts(machine: &JavaMachine, object: u32, (skip, take): (usize, usize)) -> Vec<ObjectPart> {
+pub fn parts(machine: &JavaMachine, object: u32, skip: usize, take: usize) -> Vec<ObjectPart> {
     let Some(length) = count(machine, object).1 else {
         return fields(machine, object).skip(skip).take(take).collect();
     };
@@ -67,7 +67,7 @@ fn shown(machine: &JavaMachine, object: u32, depth: usize) -> Option<String> {
     let is_structure = |kind: ObjectKind| matches!(kind, ObjectKind::Other | ObjectKind::Array | ObjectKind::Exception);
     let is_known = machine.objects.get(object).is_some_and(|object| is_structure(object.kind));
     let (n_parts, length) = if is_known && depth > 0 { count(machine, object) } else { (0, None) };
-    let all = parts(machine, object, (0, MAX_SHOWN));
+    let all = parts(machine, object, 0, MAX_SHOWN);
     if n_parts == 0 || all.iter().all(|part| part.value == JavaValue::UNKNOWN) {
         return None;
     }

@@ -195,7 +195,7 @@ impl JavaProgram {
             let Some(Ok((code, sites))) = found else { continue };
             let n_sites = sites.len();
             let number = u32::try_from(methods.len()).unwrap_or(NONE);
-            let mut method = MachineMethod::new(&read, declared, (code, sites), (number, first), &mut id)?;
+            let mut method = MachineMethod::new(&read, declared, code, sites, number, first, &mut id)?;
             if let Some(naming) = naming {
                 method.keys = naming(&method.file, &method.key(), method.places.len());
             }

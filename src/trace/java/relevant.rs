@@ -193,7 +193,7 @@ impl Watch for JavaRelevant {
         if let Some(block) = frame.block.filter(|_| !is_entry) {
             let before = self.last.insert(frame.number, (block, frame.step));
             if let Some((from, step)) = before.filter(|_| frame.method.block_at(frame.at).is_some()) {
-                self.graph.decides(at(frame, step), (from, block));
+                self.graph.decides(at(frame, step), from, block);
             }
         }
         let statement = if is_entry { 0 } else { frame.statement };

@@ -284,7 +284,7 @@ impl Watch for NativeFocus<'_> {
         let view = View::new(machine);
         let ty = shape.body.function.subprogram.and_then(|subprogram| shape.debug().result(subprogram));
         let text = result.and_then(|bits| match ty {
-            Some(ty) => Some(view.given((shape.debug(), ty), bits)),
+            Some(ty) => Some(view.given(shape.debug(), ty, bits)),
             None => view.result(machine.frame()?, bits).map(|(text, _)| text),
         });
         if let Some(detail) = self.found.iter_mut().rev().find(|detail| detail.standing.step == step) {

@@ -145,7 +145,7 @@ struct CrashSuspects<'f> {
 }
 
 impl CrashSuspects<'_> {
-    fn add(&mut self, doing: Doing, (address, length): (u64, u64), is_sure: bool) {
+    fn add(&mut self, doing: Doing, address: u64, length: u64, is_sure: bool) {
         let crash = Crash { signal: self.fault.signal, doing, address, length };
         self.found.push((self.n_actions, crash, is_sure));
     }
@@ -159,13 +159,13 @@ impl CrashSuspects<'_> {
         }
         match (address, length) {
             (Some(address), Some(length)) if self.fault.is_in(address, length) => {
-                self.add(doing, (address, length), true);
+                self.add(doing, address, length, true);
             }
             (Some(_), Some(_)) => {}
             (None, length) if self.fault.code != SI_KERNEL => {
-                self.add(doing, (self.fault.address, length.unwrap_or(1)), false);
+                self.add(doing, self.fault.address, length.unwrap_or(1), false);
             }
-            _ => self.add(doing, (self.fault.address, 1), false),
+            _ => self.add(doing, self.fault.address, 1, false),
         }
     }
 }
@@ -196,12 +196,12 @@ impl Watch for CrashSuspects<'_> {
                 // The least number divided by -1 is no number.
                 let least = (mask >> 1) + 1;
                 match divisor {
-                    Some(0) => self.add(Doing::Dividing, (0, 0), true),
+                    Some(0) => self.add(Doing::Dividing, 0, 0, true),
                     Some(divisor) if is_signed && divisor == mask && dividend.is_none_or(|it| it == least) => {
-                        self.add(Doing::Dividing, (0, 0), dividend.is_some());
+                        self.add(Doing::Dividing, 0, 0, dividend.is_some());
                     }
                     Some(_) => {}
-                    None => self.add(Doing::Dividing, (0, 0), false),
+                    None => self.add(Doing::Dividing, 0, 0, false),
                 }
             }
             _ => {}

@@ -336,12 +336,12 @@ impl<'v> View<'v> {
     }
 
     /// Bytes as their type writes them; those that are not known as `?`.
-    pub fn typed(self, (debug, part): (Debug<'_>, &VariablePart), bytes: &[Option<u8>]) -> String {
+    pub fn typed(self, debug: Debug<'_>, part: &VariablePart, bytes: &[Option<u8>]) -> String {
         value::show_part(debug, part, &Typed { view: self, bytes }, bytes.len() as u64)
     }
 
     /// The structure or union that a value points to, as it is now; `None` if it points to something else, or to what was freed.
-    pub fn target(self, (debug, part): (Debug<'_>, &VariablePart), bytes: &[Option<u8>]) -> Option<String> {
+    pub fn target(self, debug: Debug<'_>, part: &VariablePart, bytes: &[Option<u8>]) -> Option<String> {
         let VariablePart::Whole(ty) = part else { return None };
         let SourceType::Pointer(Some(to)) = debug.plain_ty(*ty)?.1 else { return None };
         let (SourceType::Struct(_) | SourceType::Union(_)) = debug.plain_ty(to)?.1 else { return None };
@@ -417,7 +417,7 @@ impl View<'_> {
     }
 
     /// A value of a type that is in no memory.
-    pub fn given(self, (debug, ty): (Debug<'_>, MetadataId), bits: u64) -> String {
+    pub fn given(self, debug: Debug<'_>, ty: MetadataId, bits: u64) -> String {
         value::show(debug, ty, &HeldValue { view: self, address: 0, bytes: VariableBytes::Given(bits.to_le_bytes()) })
     }
 
@@ -574,7 +574,7 @@ mod tests {
     }
 
     /// Looks at a stored run before the `nth` step of a line.
-    fn look<T>(program: &str, (line, nth): (u32, usize), look: impl FnOnce(View<'_>, &NativeFrame) -> T) -> T {
+    fn look<T>(program: &str, line: u32, nth: usize, look: impl FnOnce(View<'_>, &NativeFrame) -> T) -> T {
         let mut player = player(program, "bad");
         let at = step(&mut player, line, nth);
         let mut found = None;
@@ -591,7 +591,7 @@ mod tests {
 
     #[test]
     fn variables_are_those_of_the_scope_and_then_the_globals() {
-        look("list", (17, 2), |view, frame| {
+        look("list", 17, 2, |view, frame| {
             let names: Vec<_> = view.variables(frame).into_iter().map(|place| place.name.to_string()).collect();
             assert_eq!(names, ["node", "sum"]);
             assert_eq!(shown(view, frame, "sum"), Some("9".to_owned()));
@@ -607,18 +607,18 @@ mod tests {
 
     #[test]
     fn an_inner_variable_is_seen_only_in_its_block() {
-        let names = |at| {
-            look("list", at, |view, frame| {
+        let names = |line, nth| {
+            look("list", line, nth, |view, frame| {
                 view.variables(frame).into_iter().map(|place| place.name.to_string()).collect::<Vec<_>>()
             })
         };
-        assert_eq!(names((27, 0)), ["node", "i", "list"]);
-        assert_eq!(names((30, 0)), ["list"]);
+        assert_eq!(names(27, 0), ["node", "i", "list"]);
+        assert_eq!(names(30, 0), ["list"]);
     }
 
     #[test]
     fn an_address_is_called_by_the_variable_block_or_argument_that_holds_it() {
-        look("list", (17, 0), |view, frame| {
+        look("list", 17, 0, |view, frame| {
             let node = view.variable(frame, "node").unwrap();
             let block = view.number(&node, 8).unwrap();
             let name = view.name(block, 8).unwrap();
@@ -639,7 +639,7 @@ mod tests {
 
     #[test]
     fn a_part_of_a_text_is_written_as_characters() {
-        look("text", (25, 0), |view, frame| {
+        look("text", 25, 0, |view, frame| {
             let text = view.variable(frame, "text").unwrap();
             assert_eq!(view.show(&text), "\"ho there\"");
             let named = view.named(text.address + 1, 1, None);
@@ -655,13 +655,13 @@ mod tests {
 
     #[test]
     fn parameters_come_with_their_values() {
-        let arguments = look("returns", (12, 1), |view, frame| view.arguments(frame));
+        let arguments = look("returns", 12, 1, |view, frame| view.arguments(frame));
         assert_eq!(arguments, [("height".into(), "5000".to_owned())]);
     }
 
     #[test]
     fn bytes_without_a_type_are_a_number_a_text_or_digits() {
-        look("list", (17, 0), |view, _| {
+        look("list", 17, 0, |view, _| {
             assert_eq!(view.raw(&[255; 4]), "-1");
             assert_eq!(view.raw(&[255; 8]), "-1");
             assert_eq!(view.raw(&[1, 1]), "257");

@@ -114,7 +114,7 @@ impl<'v> View<'v> {
     pub fn members(self, place: &VariablePlace<'v>) -> Vec<(Arc<str>, VariablePlace<'v>)> {
         let mut found = Vec::new();
         if let Some(compound) = compound(place) {
-            collect(place, &compound, (0, 0), &mut found);
+            collect(place, &compound, 0, 0, &mut found);
         }
         found
     }
@@ -159,7 +159,8 @@ fn find(place: &VariablePlace<'_>, compound: &Compound, name: &str, depth: u32) 
 fn collect<'p>(
     place: &VariablePlace<'p>,
     compound: &Compound,
-    (begin, depth): (u64, u32),
+    begin: u64,
+    depth: u32,
     found: &mut Vec<(Arc<str>, VariablePlace<'p>)>,
 ) {
     for member in &compound.members {
@@ -170,7 +171,7 @@ fn collect<'p>(
             && let Some((_, SourceType::Struct(inner) | SourceType::Union(inner))) =
                 member.ty.and_then(|ty| place.debug.plain_ty(ty))
         {
-            collect(place, &inner, (begin, depth + 1), found);
+            collect(place, &inner, begin, depth + 1, found);
         }
     }
 }

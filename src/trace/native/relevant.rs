@@ -82,7 +82,7 @@ impl Watch for NativeRelevant {
     fn block(&mut self, machine: &NativeMachine) {
         let Some(frame) = machine.frame() else { return };
         self.learn(&frame.shape);
-        self.graph.decides(at(frame), (frame.block_before, frame.block));
+        self.graph.decides(at(frame), frame.block_before, frame.block);
     }
 
     fn acts(&mut self, machine: &NativeMachine, action: &RecordAction, _record: &[u8]) {

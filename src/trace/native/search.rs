@@ -24,35 +24,36 @@ pub enum NativeTarget {
 /// What an address belongs to while a step uses it, or before it does.
 ///
 /// Cost: plays the step.
-pub fn owner_at(player: &mut NativePlayer, step: Step, (address, size): (u64, u64)) -> Result<Owner, TraceError> {
-    let mut owned = Owned { range: (address, size), owner: Owner::Program };
+pub fn owner_at(player: &mut NativePlayer, step: Step, address: u64, size: u64) -> Result<Owner, TraceError> {
+    let mut owned = Owned { address, size, owner: Owner::Program };
     at_step(player, step, &mut owned)?;
     Ok(owned.owner)
 }
 
-fn is_apart((address, size): (u64, u64), (other, length): (u64, u64)) -> bool {
+fn is_apart(address: u64, size: u64, other: u64, length: u64) -> bool {
     address >= other.saturating_add(length) || other >= address.saturating_add(size)
 }
 
 struct Owned {
-    range: (u64, u64),
+    address: u64,
+    size: u64,
     owner: Owner,
 }
 
 impl Watch for Owned {
     fn step(&mut self, machine: &NativeMachine) {
-        self.owner = owner(machine, self.range.0);
+        self.owner = owner(machine, self.address);
     }
 
     fn reads(&mut self, machine: &NativeMachine, _step: Step, address: u64, bytes: &[u8]) {
-        if !is_apart(self.range, (address, bytes.len() as u64)) {
-            self.owner = owner(machine, self.range.0);
+        if !is_apart(self.address, self.size, address, bytes.len() as u64) {
+            self.owner = owner(machine, self.address);
         }
     }
 
     fn writes(&mut self, machine: &NativeMachine, _step: Step, address: u64, length: u64) {
-        if !is_apart(self.range, (address, length)) {
-            self.owner = owner(machine, self.range.0);
+        if !is_apart(self.address, self.size, address, length) {
+            self.owner = owner(machine, self.address);
         }
     }
 }
@@ -66,7 +67,8 @@ impl Watch for Owned {
 pub fn search(
     player: &mut NativePlayer,
     wanted: &NativeTarget,
-    (from, time): (Step, TimeDirection),
+    from: Step,
+    time: TimeDirection,
     shown: &dyn Fn(Step) -> Step,
     is_stopped: &mut dyn FnMut(Step) -> bool,
 ) -> Result<SearchOutcome, TraceError> {
@@ -193,7 +195,7 @@ impl Watch for NativeSearch<'_> {
     fn writes(&mut self, machine: &NativeMachine, step: Step, address: u64, length: u64) {
         let is_hit = match self.wanted {
             NativeTarget::Write(begin, size, whose) => {
-                !is_apart((*begin, *size), (address, length)) && owner(machine, *begin) == *whose
+                !is_apart(*begin, *size, address, length) && owner(machine, *begin) == *whose
             }
             NativeTarget::Text(text) => {
                 let named = detail::written(View::new(machine), address, length);

@@ -48,7 +48,7 @@ pub fn written_to(function: &str) -> Option<usize> {
 }
 
 impl OpenFiles {
-    fn opens(&mut self, machine: &NativeMachine, (path, mode): (u64, Option<u64>), handle: u64) {
+    fn opens(&mut self, machine: &NativeMachine, path: u64, mode: Option<u64>, handle: u64) {
         let Some(path) = machine.memory.string(path, MAX_PATH) else { return };
         let is_appended = mode.and_then(|mode| machine.memory.string(mode, 8)).is_some_and(|mode| mode.contains(&b'a'));
         self.open.insert(handle, OpenedFile { path, offset: (!is_appended).then_some(0) });
@@ -63,13 +63,13 @@ impl Watch for OpenFiles {
         let is_descriptor = result.is_some_and(|result| narrow(result) > 2);
         match name {
             "fopen" | "fopen64" | "freopen" | "freopen64" if returned != 0 => {
-                self.opens(machine, (argument(0), Some(argument(1))), returned);
+                self.opens(machine, argument(0), Some(argument(1)), returned);
             }
             "open" | "open64" | "creat" | "creat64" if is_descriptor => {
-                self.opens(machine, (argument(0), None), returned & 0xffff_ffff);
+                self.opens(machine, argument(0), None, returned & 0xffff_ffff);
             }
             "openat" | "openat64" if is_descriptor => {
-                self.opens(machine, (argument(1), None), returned & 0xffff_ffff);
+                self.opens(machine, argument(1), None, returned & 0xffff_ffff);
             }
             "fdopen" => {
                 if let Some(target) = self.open.get(&(argument(0) & 0xffff_ffff)).cloned() {

@@ -79,7 +79,7 @@ fn value(debug: Debug<'_>, ty: MetadataId, content: &dyn ValueContent, at: u64, 
             members(debug, &compound, content, at, depth, text);
             text.push('}');
         }
-        SourceType::Array(Some(element), counts) => array(debug, element, &counts, content, (at, depth), text),
+        SourceType::Array(Some(element), counts) => array(debug, element, &counts, content, at, depth, text),
         _ => text.push_str(UNKNOWN),
     }
 }
@@ -144,7 +144,8 @@ fn array(
     element: MetadataId,
     counts: &[Option<u64>],
     content: &dyn ValueContent,
-    (at, depth): (u64, u32),
+    at: u64,
+    depth: u32,
     text: &mut String,
 ) {
     let (Some((Some(n), rest)), Some(size)) =
@@ -169,7 +170,7 @@ fn array(
         if rest.is_empty() {
             value(debug, element, content, at + index * stride, depth + 1, text);
         } else {
-            array(debug, element, rest, content, (at + index * stride, depth + 1), text);
+            array(debug, element, rest, content, at + index * stride, depth + 1, text);
         }
     }
     if n > MAX_ELEMENTS {
@@ -298,7 +299,7 @@ pub fn show_part(debug: Debug<'_>, part: &VariablePart, content: &dyn ValueConte
         VariablePart::Whole(ty) => show(debug, *ty, content),
         VariablePart::Row(element, counts) => {
             let mut text = String::new();
-            array(debug, *element, counts, content, (0, 0), &mut text);
+            array(debug, *element, counts, content, 0, 0, &mut text);
             text
         }
         VariablePart::BitFields(fields) => {
@@ -555,7 +556,7 @@ mod tests {
     }
 
     #[track_caller]
-    fn check_path(ty: u32, (offset, size): (u64, u64), expected: &str, part: &str) {
+    fn check_path(ty: u32, offset: u64, size: u64, expected: &str, part: &str) {
         with_debug(|debug| {
             let (text, found) = path(debug, MetadataId(ty), offset, size);
             assert_eq!(text, expected);
@@ -566,22 +567,22 @@ mod tests {
 
     #[test]
     fn the_way_to_a_part_leads_through_members_and_elements() {
-        check_path(INT, (0, 4), "", "1684234849");
-        check_path(STRUCT, (0, 4), ".a", "1684234849");
-        check_path(STRUCT, (8, 4), ".text", "\"abcd\"");
-        check_path(STRUCT, (9, 1), ".text[1]", "97 'a'");
-        check_path(STRUCT, (9, 2), ".text[1..]", "\"ab\"");
-        check_path(STRUCT, (4, 1), ".{f, g}", "{f = 1, g = 12}");
-        check_path(MATRIX, (16, 4), "[1][1]", "1684234849");
-        check_path(MATRIX, (12, 12), "[1][0..]", "");
-        check_path(34, (12 * 4 + 9, 1), "[1][1].text[1]", "97 'a'");
+        check_path(INT, 0, 4, "", "1684234849");
+        check_path(STRUCT, 0, 4, ".a", "1684234849");
+        check_path(STRUCT, 8, 4, ".text", "\"abcd\"");
+        check_path(STRUCT, 9, 1, ".text[1]", "97 'a'");
+        check_path(STRUCT, 9, 2, ".text[1..]", "\"ab\"");
+        check_path(STRUCT, 4, 1, ".{f, g}", "{f = 1, g = 12}");
+        check_path(MATRIX, 16, 4, "[1][1]", "1684234849");
+        check_path(MATRIX, 12, 12, "[1][0..]", "");
+        check_path(34, 12 * 4 + 9, 1, "[1][1].text[1]", "97 'a'");
         // Bytes of two members, and a part of a number.
-        check_path(STRUCT, (2, 4), "+2", "");
+        check_path(STRUCT, 2, 4, "+2", "");
         // What a pointer leads to has no size: it begins there, and is not the end of what stands before.
         let module = Module::read(TYPES).unwrap();
         let (way, _) = path(Debug::new(&module, TYPES), MetadataId(STRUCT), 8, 0);
         assert!(way.starts_with(".text"), "{way}");
-        check_path(INT, (1, 1), "+1", "");
+        check_path(INT, 1, 1, "+1", "");
     }
 
     #[test]

@@ -43,7 +43,7 @@ mod tests {
     use std::time::Duration;
 
     #[track_caller]
-    fn check(ending: Ending, (duration, limit): (u64, u64), is_clean: bool, want: (u64, bool), expected: bool) {
+    fn check(ending: Ending, duration: u64, limit: u64, is_clean: bool, want: (u64, bool), expected: bool) {
         let observation = Observation {
             stage: Stage::Test,
             ending,
@@ -85,15 +85,15 @@ mod tests {
         for (is_clean, wants_clean, expected) in
             [(true, true, true), (true, false, true), (false, true, false), (false, false, true)]
         {
-            check(Ending::Exit(0), (1, 20), is_clean, (20, wants_clean), expected);
-            check(Ending::Timeout, (20, 20), is_clean, (20, wants_clean), expected);
+            check(Ending::Exit(0), 1, 20, is_clean, (20, wants_clean), expected);
+            check(Ending::Timeout, 20, 20, is_clean, (20, wants_clean), expected);
         }
     }
 
     #[test]
     fn a_timeout_answers_up_to_its_own_limit() {
         for (wanted_limit, expected) in [(1, true), (19, true), (20, true), (21, false), (600, false)] {
-            check(Ending::Timeout, (20, 20), true, (wanted_limit, false), expected);
+            check(Ending::Timeout, 20, 20, true, (wanted_limit, false), expected);
         }
     }
 
@@ -101,7 +101,7 @@ mod tests {
     fn an_end_answers_from_its_duration_on() {
         for ending in [Ending::Exit(0), Ending::Exit(1), Ending::Signal(11)] {
             for (wanted_limit, expected) in [(1, false), (4, false), (5, true), (6, true), (20, true), (600, true)] {
-                check(ending, (5, 20), true, (wanted_limit, false), expected);
+                check(ending, 5, 20, true, (wanted_limit, false), expected);
             }
         }
     }
@@ -109,12 +109,12 @@ mod tests {
     #[test]
     fn build_and_test_that_together_took_longer_than_the_limit_answer_at_that_limit() {
         for (wanted_limit, expected) in [(19, false), (20, true), (30, true), (36, true)] {
-            check(Ending::Exit(0), (35, 20), true, (wanted_limit, false), expected);
+            check(Ending::Exit(0), 35, 20, true, (wanted_limit, false), expected);
         }
     }
 
     #[test]
     fn what_was_not_run_answers_at_any_limit() {
-        check(Ending::NotRun(Reason::Path), (3, 20), true, (1, true), true);
+        check(Ending::NotRun(Reason::Path), 3, 20, true, (1, true), true);
     }
 }

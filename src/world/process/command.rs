@@ -283,8 +283,11 @@ pub enum OutputDestination {
 pub fn feed(
     program: &OsStr,
     words: &[&OsStr],
-    (directory, environment): (&Path, &[(OsString, OsString)]),
-    (input, printed, limit): (Vec<u8>, OutputDestination, Option<(Duration, &AtomicBool)>),
+    directory: &Path,
+    environment: &[(OsString, OsString)],
+    input: Vec<u8>,
+    printed: OutputDestination,
+    limit: Option<(Duration, &AtomicBool)>,
 ) -> io::Result<Option<i32>> {
     /// The interval of checks of a program with a limit.
     const POLL: Duration = Duration::from_millis(20);
@@ -335,7 +338,8 @@ pub fn ask(
     program: &OsStr,
     words: &[&OsStr],
     directory: &Path,
-    (input, limits): (Vec<u8>, (Duration, usize)),
+    input: Vec<u8>,
+    limits: (Duration, usize),
 ) -> io::Result<Vec<u8>> {
     let mut piped = Piped::start(program, words, directory)?;
     // A program that reads nothing, and one that leaves somebody with its output, delay nothing.

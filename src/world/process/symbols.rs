@@ -20,9 +20,9 @@ pub(super) fn function_at(file: &Path, offset: u64) -> Option<String> {
     if !header.starts_with(b"\x7fELF\x02\x01") {
         return None;
     }
-    let segments = table(&file, u64_at(&header, 32)?, (u16_at(&header, 54)?, u16_at(&header, 56)?))?;
+    let segments = table(&file, u64_at(&header, 32)?, u16_at(&header, 54)?, u16_at(&header, 56)?)?;
     let address = segments.iter().find_map(|segment| address_in(segment, offset))?;
-    let sections = table(&file, u64_at(&header, 40)?, (u16_at(&header, 58)?, u16_at(&header, 60)?))?;
+    let sections = table(&file, u64_at(&header, 40)?, u16_at(&header, 58)?, u16_at(&header, 60)?)?;
     SYMBOLS.iter().find_map(|kind| {
         let symbols = sections.iter().find(|section| u32_at(section, 4) == Some(*kind))?;
         let names = sections.get(usize::try_from(u32_at(symbols, 40)?).ok()?)?;
@@ -55,7 +55,7 @@ fn address_in(segment: &[u8], offset: u64) -> Option<u64> {
 }
 
 /// The entries of a table of headers: their size and number.
-fn table(file: &File, at: u64, (size, n): (u16, u16)) -> Option<Vec<Vec<u8>>> {
+fn table(file: &File, at: u64, size: u16, n: u16) -> Option<Vec<Vec<u8>>> {
     let bytes = read(file, at, u64::from(size) * u64::from(n))?;
     (size > 0).then(|| bytes.chunks_exact(size.into()).map(<[u8]>::to_vec).collect())
 }

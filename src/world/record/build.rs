@@ -142,7 +142,8 @@ impl BuildDirectory {
         clang: &Path,
         program: &Path,
         cache: &Path,
-        (grain, objects): (SegmentGrain, Option<&InstrumentedObjects>),
+        grain: SegmentGrain,
+        objects: Option<&InstrumentedObjects>,
     ) -> Result<Self, RecordError> {
         let failed = |source| RecordError::Prepare { path: path.to_owned(), source };
         fs::create_dir_all(path.join("bin")).map_err(failed)?;

@@ -242,7 +242,8 @@ impl Parked {
         &mut self,
         n: u64,
         control: &ParkControl,
-        (limit, is_over): (Duration, &dyn Fn() -> bool),
+        limit: Duration,
+        is_over: &dyn Fn() -> bool,
     ) -> io::Result<Option<Self>> {
         let mut message = SPAWN.to_ne_bytes().to_vec();
         message.extend(n.to_ne_bytes());
@@ -522,18 +523,18 @@ int main(void)
         let all = numbers(&whole.records, &map);
         assert_eq!(all.len() as u64, whole.n_segments + 1);
 
-        let mut later = start.spawn(40, &control, (limit, &|| false)).unwrap().expect("the run is longer");
+        let mut later = start.spawn(40, &control, limit, &|| false).unwrap().expect("the run is longer");
         let rest = later.test(&traced).unwrap();
         assert_eq!((rest.ended, &*rest.output), (TestEnding::Exit(0), &b"33\n"[..]));
         assert_eq!(numbers(&rest.records, &map), all[39..]);
-        let mut last = later.spawn(41, &control, (limit, &|| false)).unwrap().expect("the run is longer");
+        let mut last = later.spawn(41, &control, limit, &|| false).unwrap().expect("the run is longer");
         assert_eq!(numbers(&last.test(&traced).unwrap().records, &map), all[40..]);
         // Each from the one before: their confinements do not add up.
         for n in 42..64 {
-            last = last.spawn(n, &control, (limit, &|| false)).unwrap().expect("the run is longer");
+            last = last.spawn(n, &control, limit, &|| false).unwrap().expect("the run is longer");
         }
         assert_eq!(numbers(&last.test(&traced).unwrap().records, &map), all[62..]);
-        let beyond = start.spawn(100_000, &control, (limit, &|| false));
+        let beyond = start.spawn(100_000, &control, limit, &|| false);
         assert_eq!(beyond.unwrap_err().kind(), io::ErrorKind::UnexpectedEof);
         assert!(!place.path().join("written").exists(), "a test wrote a file");
         start.go().unwrap();

@@ -220,7 +220,7 @@ pub enum KeptPart {
 ///
 /// A process that outlived the test did not fail, unless the test reached its time limit. A process that executed
 /// another program did not fail either.
-pub fn has_failed((end, is_left): (Option<u32>, bool), test: Ending) -> bool {
+pub fn has_failed(end: Option<u32>, is_left: bool, test: Ending) -> bool {
     ![Some(0), Some(REPLACED)].contains(&end) && (!is_left || test == Ending::Timeout)
 }
 
@@ -308,7 +308,7 @@ struct OpenTrace {
 impl TraceListener {
     /// Starts to listen at `socket`. Traces are written to `directory`, and take at most `max_bytes` together, plus one
     /// chunk and some blocks for each process.
-    pub fn start(socket: &Path, directory: &Path, (max_bytes, keep): (u64, KeptPart)) -> Result<Self, RecordError> {
+    pub fn start(socket: &Path, directory: &Path, max_bytes: u64, keep: KeptPart) -> Result<Self, RecordError> {
         let failed = |source| RecordError::Keep { path: directory.to_owned(), source };
         fs::create_dir_all(directory).map_err(failed)?;
         let listener = UnixListener::bind(socket).map_err(failed)?;
@@ -411,7 +411,7 @@ impl IncomingTrace<'_> {
     }
 
     /// Writes a chunk; records only while there is room.
-    fn add(&mut self, (kind, thread): (ChunkKind, u32), offset: u64, content: &[u8], length: u64) -> io::Result<()> {
+    fn add(&mut self, kind: ChunkKind, thread: u32, offset: u64, content: &[u8], length: u64) -> io::Result<()> {
         if kind == ChunkKind::Records && (self.taken.is_cut || !hold(self.place.room).make()) {
             self.taken.is_cut = true;
             return Ok(());
@@ -472,7 +472,7 @@ fn take(
             ChunkKind::Process | ChunkKind::Globals => 0,
             ChunkKind::Classes | ChunkKind::Objects => return Err(io::ErrorKind::InvalidData.into()),
         };
-        taking.add((kind, thread), offset, &content, length)?;
+        taking.add(kind, thread, offset, &content, length)?;
     }
     connection.is_read.store(true, Ordering::SeqCst);
     if taking.taken.end.is_none_or(|end| end == REPLACED) {
@@ -488,7 +488,7 @@ fn take(
         for tail in left.into_iter().flat_map(|left| left.tails) {
             let length = tail.length as u64;
             taking.count(tail.thread, length)?;
-            taking.add((ChunkKind::Records, tail.thread), tail.offset, &tail.bytes, length)?;
+            taking.add(ChunkKind::Records, tail.thread, tail.offset, &tail.bytes, length)?;
         }
         taking.taken.is_lost = is_lost && taking.taken.end.is_none();
         taking.taken.end = taking.taken.end.or(end);
@@ -568,7 +568,7 @@ mod tests {
     fn taken(sent: &[Vec<u8>]) -> Vec<TakenTrace> {
         let place = tempfile::tempdir().unwrap();
         let socket = place.path().join("socket");
-        let listener = TraceListener::start(&socket, place.path(), (1 << 20, KeptPart::First)).unwrap();
+        let listener = TraceListener::start(&socket, place.path(), 1 << 20, KeptPart::First).unwrap();
         let mut streams: Vec<UnixStream> = Vec::new();
         for bytes in sent {
             // All but the last one have ended by then.
@@ -605,12 +605,12 @@ mod tests {
 
     /// Bytes on disk of the traces of processes that send this number of records of this length at once, with a limit
     /// of 1 MiB.
-    fn on_disk((n_processes, n_chunks, length): (u32, usize, usize), keep: KeptPart) -> u64 {
+    fn on_disk(n_processes: u32, n_chunks: usize, length: usize, keep: KeptPart) -> u64 {
         use std::os::unix::fs::MetadataExt as _;
         let place = tempfile::tempdir().unwrap();
         let socket = place.path().join("socket");
         let traces = place.path().join("traces");
-        let listener = TraceListener::start(&socket, &traces, (1 << 20, keep)).unwrap();
+        let listener = TraceListener::start(&socket, &traces, 1 << 20, keep).unwrap();
         thread::scope(|scope| {
             for pid in 1..=n_processes {
                 let socket = &socket;
@@ -639,7 +639,7 @@ mod tests {
     fn traces_keep_to_what_they_may_take_on_disk() {
         for keep in [KeptPart::Last, KeptPart::First] {
             for (n_processes, n_chunks, length) in [(1, 60, 60_000), (6, 40, 60_000), (1, 4000, 700), (3, 3000, 700)] {
-                let found = on_disk((n_processes, n_chunks, length), keep);
+                let found = on_disk(n_processes, n_chunks, length, keep);
                 // A chunk for each process that writes, the size of its index, and its first and last blocks.
                 let slack = u64::from(n_processes) * (length as u64 + 40 * n_chunks as u64 + 4 * BLOCK);
                 assert!(found <= (1 << 20) + slack, "{n_processes} of {n_chunks} times {length}: {found}");

@@ -84,8 +84,8 @@ impl CompilerCall<'_> {
         if build.is_compile_only {
             for (position, language) in build.sources.iter().zip(&build.languages) {
                 let object = self.directory.join(build.object(&words[*position]));
-                let source = (words[*position].as_os_str(), *language);
-                if let Err(why) = self.instrument(&build, source, &object)? {
+                let source = words[*position].as_os_str();
+                if let Err(why) = self.instrument(&build, source, *language, &object)? {
                     self.build.log(&Logged::Plain(self.name_of(&words[*position]), why))?;
                     // The whole command is left to the compiler, so that its messages are printed once.
                     return self.plain(&words);
@@ -178,11 +178,12 @@ impl CompilerCall<'_> {
     fn instrument(
         &self,
         build: &Build,
-        source: (&OsStr, CompiledLanguage),
+        source: &OsStr,
+        language: CompiledLanguage,
         object: &Path,
     ) -> io::Result<Result<(), String>> {
         let text_file = beside(object, "idd.ll");
-        let done = self.instrument_by(build, source, object, &text_file);
+        let done = self.instrument_by(build, source, language, object, &text_file);
         let _ = fs::remove_file(&text_file);
         done
     }
@@ -190,7 +191,8 @@ impl CompilerCall<'_> {
     fn instrument_by(
         &self,
         build: &Build,
-        (source, language): (&OsStr, CompiledLanguage),
+        source: &OsStr,
+        language: CompiledLanguage,
         object: &Path,
         text_file: &Path,
     ) -> io::Result<Result<(), String>> {
@@ -294,7 +296,7 @@ impl CompilerCall<'_> {
         for (index, (position, language)) in build.sources.iter().zip(&build.languages).enumerate() {
             let object = beside(&self.directory.join(&stem), &format!("idd-{index}.o"));
             let source = words[*position].clone();
-            match self.instrument(build, (&source, *language), &object)? {
+            match self.instrument(build, &source, *language, &object)? {
                 Ok(()) => {
                     self.build.log(&Logged::Instrumented(self.name_of(&source)))?;
                     words[*position] = object.clone().into();
@@ -367,8 +369,8 @@ fn find(program: &OsStr, path: &OsStr) -> Option<PathBuf> {
 pub fn built(place: &Path, program: &str, grain: SegmentGrain) -> BuildDirectory {
     let path = std::env::var_os("PATH").unwrap();
     let clang = crate::record::build::find_clang(&path, None).expect("the tests need a clang of version 16 or newer");
-    let build = BuildDirectory::create(&place.join("build"), &clang, Path::new("/proc/self/exe"), place, (grain, None))
-        .unwrap();
+    let build =
+        BuildDirectory::create(&place.join("build"), &clang, Path::new("/proc/self/exe"), place, grain, None).unwrap();
     fs::write(place.join("a.c"), program).unwrap();
     let call = CompilerCall { build: &build, name: OsStr::new("cc"), directory: place, path };
     assert_eq!(call.run(&["-o", "a", "a.c"].map(Into::into)).unwrap(), 0);

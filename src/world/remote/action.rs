@@ -152,7 +152,7 @@ pub fn run_script(
     if !is_fresh && let Some(earlier) = client.earlier(action.action.0)? {
         return Ok(earlier);
     }
-    match execute_script(client, (root, action), is_fresh, &|| false)? {
+    match execute_script(client, root, action, is_fresh, &|| false)? {
         Some(returned) if !returned.is_late => Ok(returned),
         _ => Err(Trouble::lasting(format!("a script did not end in {} s", limit.as_secs()))),
     }
@@ -166,7 +166,8 @@ pub fn start_script(
     limit: Duration,
     is_unwanted: &dyn Fn() -> bool,
 ) -> Result<Option<ReturnedAction>, Trouble> {
-    execute_script(client, script_action(service, script, limit, true), true, is_unwanted)
+    let (root, action) = script_action(service, script, limit, true);
+    execute_script(client, root, action, true, is_unwanted)
 }
 
 /// An encoded message with its digest.
@@ -183,7 +184,8 @@ fn script_action(service: &Service, script: &str, limit: Duration, is_fresh: boo
 
 fn execute_script(
     client: &Client,
-    (root, action): (Encoded, RemoteAction),
+    root: Encoded,
+    action: RemoteAction,
     is_fresh: bool,
     is_unwanted: &dyn Fn() -> bool,
 ) -> Result<Option<ReturnedAction>, Trouble> {

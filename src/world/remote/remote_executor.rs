@@ -67,7 +67,7 @@ impl RemoteExecutor {
     /// - `client`: a connection to `service`, whose workers have these programs.
     /// - `private`: the private repository.
     /// - `map`: the directory of the stored digests.
-    pub fn new((client, service): (Client, Service), programs: [u8; 32], private: PathBuf, map: &Path) -> Self {
+    pub fn new(client: Client, service: Service, programs: [u8; 32], private: PathBuf, map: &Path) -> Self {
         let (sender, done) = mpsc::channel();
         let known = KnownObjects { map: DigestMap::open(map), present: Present::default(), notices: BTreeSet::new() };
         let shared = Shared { client, service, private, known: Mutex::new(known) };

@@ -51,11 +51,11 @@ impl AttentionLook {
         let is_known = files::look_at(handle)
             .is_ok_and(|looks| written.settled == Some(looks) && looks.ctime_ns < self.last_ctime_ns);
         let mut found = if !self.is_shared || written.totals.n_entries < FEW {
-            written.entries.iter().flat_map(|(name, node)| self.entry(handle, path, (name, node))).collect()
+            written.entries.iter().flat_map(|(name, node)| self.entry(handle, path, name, node)).collect()
         } else {
             let entries: Vec<_> = written.entries.iter().collect();
             let looked = entries.par_iter().with_min_len(FEW.min(entries.len() / 8));
-            looked.flat_map_iter(|entry| self.entry(handle, path, *entry)).collect::<Vec<_>>()
+            looked.flat_map_iter(|(name, node)| self.entry(handle, path, name, node)).collect::<Vec<_>>()
         };
         if !is_known {
             found.push(path.to_vec());
@@ -63,7 +63,7 @@ impl AttentionLook {
         found
     }
 
-    fn entry(self, parent: BorrowedFd<'_>, path: &[u8], (name, node): (&Vec<u8>, &TrackedEntry)) -> Vec<Vec<u8>> {
+    fn entry(self, parent: BorrowedFd<'_>, path: &[u8], name: &[u8], node: &TrackedEntry) -> Vec<Vec<u8>> {
         let whole = || [path, if path.is_empty() { b"" } else { b"/" }, name].concat();
         match node {
             TrackedEntry::File(record)

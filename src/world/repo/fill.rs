@@ -54,12 +54,14 @@ pub struct Filled {
 ///
 /// The error is that of the first failed file; others may have been written.
 pub fn fill(
-    (repository, objects): (&Repository, &ObjectReader<'_>),
-    (root, directory): (BorrowedFd<'_>, &Path),
+    repository: &Repository,
+    objects: &ObjectReader<'_>,
+    root: BorrowedFd<'_>,
+    directory: &Path,
     pending: &[PendingFile],
 ) -> Result<Vec<Filled>, MoveStop> {
     let Some(pool) = processors::pool().filter(|_| pending.len() >= FEW) else {
-        return fill_share(objects, (root, directory), pending);
+        return fill_share(objects, root, directory, pending);
     };
     let share = pending.len().div_ceil(SHARES * pool.current_num_threads());
     let git_directory = repository.path();
@@ -67,7 +69,7 @@ pub fn fill(
         let repository = git2::Repository::open(git_directory)
             .map(Repository::from)
             .map_err(|source| WriteError::Repository { action: "open the repository once more".into(), source })?;
-        fill_share(&ObjectReader::open(&repository)?, (root, directory), share)
+        fill_share(&ObjectReader::open(&repository)?, root, directory, share)
     });
     let filled: Vec<Result<Vec<Filled>, MoveStop>> = pool.install(|| shares.collect());
     Ok(filled.into_iter().collect::<Result<Vec<_>, _>>()?.into_iter().flatten().collect())
@@ -75,7 +77,8 @@ pub fn fill(
 
 fn fill_share(
     objects: &ObjectReader<'_>,
-    (root, directory): (BorrowedFd<'_>, &Path),
+    root: BorrowedFd<'_>,
+    directory: &Path,
     pending: &[PendingFile],
 ) -> Result<Vec<Filled>, MoveStop> {
     let mut parent = Parent { root, last: None };

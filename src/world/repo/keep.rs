@@ -26,7 +26,8 @@ const MARK: &[u8] = b"git-idd keeps ";
 pub fn keep(
     private: &Repository,
     user: &Repository,
-    (tree, parent): (TreeId, CommitId),
+    tree: TreeId,
+    parent: CommitId,
     message: &str,
 ) -> Result<CommitId, RepoError> {
     let failed = |source| RepoError::git("keep the fix in the repository", source);

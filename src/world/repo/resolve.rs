@@ -35,7 +35,8 @@ pub(super) fn resolve(
     repository: &Repository,
     divisions: &Divisions,
     index: &mut Index,
-    (base, ours): (&Tree, &Tree),
+    base: &Tree,
+    ours: &Tree,
 ) -> Result<Option<Rung>, RepoError> {
     let failed = |source| RepoError::git("merge two trees", source);
     let conflicts = index.conflicts().map_err(failed)?.collect::<Result<Vec<_>, _>>().map_err(failed)?;

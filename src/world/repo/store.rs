@@ -411,7 +411,7 @@ impl TreeStore {
         let Ok(mut index) = merged else { return Ok(Merged::Conflict) };
         let mut rung = Rung::Merge;
         if index.has_conflicts() {
-            let resolved = resolve(&self.repository, &self.divisions, &mut index, (&base, &ours))?;
+            let resolved = resolve(&self.repository, &self.divisions, &mut index, &base, &ours)?;
             let Some(needed) = resolved else { return Ok(Merged::Conflict) };
             rung = needed;
         }

@@ -28,10 +28,11 @@ impl TouchedIncludes {
     pub fn sources(
         &mut self,
         repository: &Repository,
-        trees: (TreeId, TreeId),
+        older: TreeId,
+        newer: TreeId,
         is_source: &dyn Fn(&[u8]) -> bool,
     ) -> Vec<Vec<u8>> {
-        self.sources_up_to(MAX_SOURCES, repository, trees, is_source)
+        self.sources_up_to(MAX_SOURCES, repository, older, newer, is_source)
     }
 
     /// The sources of `newer` that a change from `older` touches, at most `max`: changed ones by path, then those that
@@ -47,28 +48,30 @@ impl TouchedIncludes {
         &mut self,
         max: usize,
         repository: &Repository,
-        (older, newer): (TreeId, TreeId),
+        older: TreeId,
+        newer: TreeId,
         is_source: &dyn Fn(&[u8]) -> bool,
     ) -> Vec<Vec<u8>> {
-        self.look(max, repository, (older, newer), is_source).unwrap_or_default()
+        self.look(max, repository, older, newer, is_source).unwrap_or_default()
     }
 
     fn look(
         &mut self,
         max: usize,
         repository: &Repository,
-        (older, newer): (TreeId, TreeId),
+        older: TreeId,
+        newer: TreeId,
         is_source: &dyn Fn(&[u8]) -> bool,
     ) -> Result<Vec<Vec<u8>>, MoveStop> {
         let objects = ObjectReader::open(repository)?;
         let mut changed = BTreeMap::new();
-        compare(&objects, (Some(older), Some(newer)), b"", &mut changed)?;
+        compare(&objects, Some(older), Some(newer), b"", &mut changed)?;
         let is_there = |(path, blob): &(&Vec<u8>, &Option<BlobId>)| blob.is_some() && is_source(path);
         let mut sources: Vec<Vec<u8>> = changed.iter().filter(is_there).map(|(path, _)| path.clone()).collect();
         let mut names: HashSet<Vec<u8>> = changed.keys().map(|path| name(path)).collect();
         let mut files = BTreeMap::new();
         if names.iter().any(|name| is_including(name)) {
-            compare(&objects, (None, Some(newer)), b"", &mut files)?;
+            compare(&objects, None, Some(newer), b"", &mut files)?;
         }
         files.retain(|path, _| is_including(path) || is_source(path));
         if files.len() > MAX_READ {
@@ -110,10 +113,10 @@ impl TouchedIncludes {
 }
 
 /// The files of `newer`, by path, that are not the same in `older`; regular files only, none if a tree cannot be read.
-pub fn changed(repository: &Repository, (older, newer): (TreeId, TreeId)) -> Vec<Vec<u8>> {
+pub fn changed(repository: &Repository, older: TreeId, newer: TreeId) -> Vec<Vec<u8>> {
     let look = || -> Result<_, MoveStop> {
         let mut changed = BTreeMap::new();
-        compare(&ObjectReader::open(repository)?, (Some(older), Some(newer)), b"", &mut changed)?;
+        compare(&ObjectReader::open(repository)?, Some(older), Some(newer), b"", &mut changed)?;
         Ok(changed)
     };
     let changed = look().unwrap_or_default();
@@ -148,7 +151,8 @@ fn included_in(text: &[u8]) -> Vec<Vec<u8>> {
 /// Adds the files that differ, each with its content in the newer tree if it is there.
 fn compare(
     objects: &ObjectReader<'_>,
-    (older, newer): (Option<TreeId>, Option<TreeId>),
+    older: Option<TreeId>,
+    newer: Option<TreeId>,
     above: &[u8],
     found: &mut BTreeMap<Vec<u8>, Option<BlobId>>,
 ) -> Result<(), MoveStop> {
@@ -165,9 +169,9 @@ fn compare(
         let tree = |entry: &Option<TreeEntry>| {
             entry.as_ref().filter(|entry| entry.kind == EntryKind::Tree).map(|entry| TreeId(entry.id))
         };
-        let trees = (tree(&older), tree(&newer));
-        if trees != (None, None) {
-            compare(objects, trees, &[&path[..], b"/"].concat(), found)?;
+        let trees = [tree(&older), tree(&newer)];
+        if trees != [None, None] {
+            compare(objects, trees[0], trees[1], &[&path[..], b"/"].concat(), found)?;
         }
         let is_file = |entry: &Option<TreeEntry>| entry.as_ref().is_some_and(|entry| entry.kind != EntryKind::Tree);
         if is_file(&older) || is_file(&newer) {
@@ -209,8 +213,8 @@ mod tests {
     fn check(older: &[(&str, &str)], newer: &[(&str, &str)], expected: &[&str]) {
         let place = tempfile::tempdir().unwrap();
         let repository = Repository::from(git2::Repository::init_bare(place.path()).unwrap());
-        let trees = (tree(&repository, older), tree(&repository, newer));
-        let found = TouchedIncludes::default().sources(&repository, trees, &|path| path.ends_with(b".c"));
+        let [older, newer] = [older, newer].map(|files| tree(&repository, files));
+        let found = TouchedIncludes::default().sources(&repository, older, newer, &|path| path.ends_with(b".c"));
         let found: Vec<&str> = found.iter().map(|path| std::str::from_utf8(path).unwrap()).collect();
         assert_eq!(found, expected);
     }
@@ -239,8 +243,8 @@ mod tests {
         let repository = Repository::from(git2::Repository::init_bare(place.path()).unwrap());
         let older = tree(&repository, &[("a.py", "1"), ("d/b", "1"), ("gone", "1"), ("same", "1")]);
         let newer = tree(&repository, &[("a.py", "2"), ("d/b", "2"), ("d/new", "2"), ("same", "1")]);
-        assert_eq!(changed(&repository, (older, newer)), [&b"a.py"[..], b"d/b", b"d/new"]);
-        assert_eq!(changed(&repository, (newer, newer)), Vec::<Vec<u8>>::new());
+        assert_eq!(changed(&repository, older, newer), [&b"a.py"[..], b"d/b", b"d/new"]);
+        assert_eq!(changed(&repository, newer, newer), Vec::<Vec<u8>>::new());
     }
 
     #[test]

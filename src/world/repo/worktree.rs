@@ -123,7 +123,7 @@ impl Worktree {
         self.is_doubtful = true;
         let older = mem::take(&mut self.written);
         let has_products = older.tree_id.is_some();
-        let mut writer = WorktreeWriter::new((repository, &objects), &self.directory, &mut self.notices);
+        let mut writer = WorktreeWriter::new(repository, &objects, &self.directory, &mut self.notices);
         match split(writer.update(self.root.as_fd(), older, tree_id))? {
             Ok(newer) => self.written = newer,
             Err(refusal) => return Ok(Err(refusal)),

@@ -53,7 +53,8 @@ pub struct WorktreeWriter<'a> {
 impl<'a> WorktreeWriter<'a> {
     /// `directory`: only for messages.
     pub fn new(
-        (repository, objects): (&'a Repository, &'a ObjectReader<'a>),
+        repository: &'a Repository,
+        objects: &'a ObjectReader<'a>,
         directory: &'a Path,
         notices: &'a mut BTreeSet<ConversionNotice>,
     ) -> Self {
@@ -74,7 +75,7 @@ impl<'a> WorktreeWriter<'a> {
     pub fn update(&mut self, root: BorrowedFd<'_>, older: Directory, tree_id: TreeId) -> Result<Directory, MoveStop> {
         let mut newer = self.prepare(root, older, tree_id, false)?;
         let pending = mem::take(&mut self.pending);
-        let filled = fill((self.repository, self.objects), (root, self.directory), &pending)?;
+        let filled = fill(self.repository, self.objects, root, self.directory, &pending)?;
         self.moved.n_written += filled.len();
         for (PendingFile { path, .. }, Filled { stat, is_lfs_pointer }) in pending.into_iter().zip(filled) {
             newer.set_stat(&path, stat);

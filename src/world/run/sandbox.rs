@@ -349,10 +349,10 @@ impl Sandbox {
         self.has_artifact = artifact.is_some();
         let job = &ProbeJob { is_clean, ..job.clone() };
         if let Some(artifact) = artifact {
-            return self.attempt((job, Some(artifact)), commands, watch, known);
+            return self.attempt(job, Some(artifact), commands, watch, known);
         }
         let is_fresh = self.is_fresh || job.is_clean;
-        let probed = self.attempt((job, None), commands, watch, known)?;
+        let probed = self.attempt(job, None, commands, watch, known)?;
         let Some(line) = probed.as_ref().and_then(|probed| build_failure(&probed.observation)) else {
             return Ok(probed);
         };
@@ -369,7 +369,7 @@ impl Sandbox {
         if !is_doubtful || self.believed.contains(&line) {
             return Ok(probed);
         }
-        let again = self.attempt((&ProbeJob { is_clean: true, ..job.clone() }, None), commands, watch, known)?;
+        let again = self.attempt(&ProbeJob { is_clean: true, ..job.clone() }, None, commands, watch, known)?;
         let Some(again) = again else { return Ok(None) };
         Ok(Some(match build_failure(&again.observation) {
             Some(line) => {
@@ -391,13 +391,14 @@ impl Sandbox {
         watch: &mut dyn CommandWatch,
     ) -> Result<Option<EndedCommand>, SandboxError> {
         self.restore()?;
-        let ran = self.run((words, Stage::Test), job, commands, watch)?;
+        let ran = self.run(words, Stage::Test, job, commands, watch)?;
         Ok((!ran.cancelled).then_some(ran))
     }
 
     fn attempt(
         &mut self,
-        (job, artifact): (&ProbeJob, Option<Artifact>),
+        job: &ProbeJob,
+        artifact: Option<Artifact>,
         commands: &Commands,
         watch: &mut dyn CommandWatch,
         known: KnownResult<'_>,
@@ -462,7 +463,7 @@ impl Sandbox {
         } else if let Some(earlier) = earlier {
             Err(earlier)
         } else {
-            let tested = self.run((&commands.test, Stage::Test), job, commands, watch)?;
+            let tested = self.run(&commands.test, Stage::Test, job, commands, watch)?;
             duration += tested.duration;
             Ok(tested)
         };
@@ -518,7 +519,7 @@ impl Sandbox {
         let fetching = commands.fetching.as_ref().expect("a job asks for an artifact only if a command fetches it");
         let job = ProbeJob { exposed_commit: Some(commit), limits: TimeLimits::both(fetching.limit), ..job.clone() };
         let words = CommandWords::Shell(fetching.line_for(commit));
-        let run = |directory: &Path| self.run_in(directory.to_owned(), (&words, Stage::Fetch, &job), commands, watch);
+        let run = |directory: &Path| self.run_in(directory.to_owned(), &words, Stage::Fetch, &job, commands, watch);
         let directory = fetching.root.clone();
         fetching.fetch(commit, run)?.map_err(|source| SandboxError::Artifact { commit, directory, source })
     }
@@ -558,7 +559,7 @@ impl Sandbox {
         ];
         for (stage, step) in steps.into_iter().filter_map(|(stage, step)| Some((stage, step?))) {
             let mut built = match step {
-                SandboxStep::Command(words) => self.run((words, stage), job, commands, watch)?,
+                SandboxStep::Command(words) => self.run(words, stage, job, commands, watch)?,
                 SandboxStep::Java(check) => check.run(&self.tree_directory(), job.limits.build, watch),
             };
             duration += built.duration;
@@ -581,18 +582,21 @@ impl Sandbox {
 
     fn run(
         &self,
-        (words, stage): (&CommandWords, Stage),
+        words: &CommandWords,
+        stage: Stage,
         job: &ProbeJob,
         commands: &Commands,
         watch: &mut dyn CommandWatch,
     ) -> Result<EndedCommand, SandboxError> {
-        self.run_in(within(&self.tree_directory(), &commands.directory), (words, stage, job), commands, watch)
+        self.run_in(within(&self.tree_directory(), &commands.directory), words, stage, job, commands, watch)
     }
 
     fn run_in(
         &self,
         directory: PathBuf,
-        (words, stage, job): (&CommandWords, Stage, &ProbeJob),
+        words: &CommandWords,
+        stage: Stage,
+        job: &ProbeJob,
         commands: &Commands,
         watch: &mut dyn CommandWatch,
     ) -> Result<EndedCommand, SandboxError> {

@@ -30,9 +30,9 @@ impl<'s> RunSide<'s> {
         self.machine.heap.find(address).filter(|block| block.freed.is_none())
     }
 
-    /// The block that such a step made at an address, if it is still there.
-    fn same(self, (address, made): (u64, Step)) -> Option<HeapBlock> {
-        self.live(address).filter(|block| (block.address, block.made) == (address, made))
+    /// The block, if it is still there.
+    fn same(self, wanted: MadeBlock) -> Option<HeapBlock> {
+        self.live(wanted.address).filter(|block| MadeBlock::from(block) == wanted)
     }
 }
 
@@ -50,7 +50,7 @@ impl PairedObjects {
     /// Begins with the blocks that steps which correspond made, and those that were matched at later points.
     ///
     /// Cost: linear in the blocks of both heaps.
-    pub fn new((ours, theirs): (RunSide<'_>, RunSide<'_>), alignment: &Alignment, layouts: &BlockLayouts) -> Self {
+    pub fn new(ours: RunSide<'_>, theirs: RunSide<'_>, alignment: &Alignment, layouts: &BlockLayouts) -> Self {
         let mut objects = Self { to_theirs: HashMap::new(), to_ours: HashMap::new() };
         let made = theirs.machine.heap.blocks().map(|block| ((block.made, block.nth), block.address));
         let mut made: HashMap<(Step, u32), u64> = made.collect();
@@ -91,16 +91,30 @@ impl PairedObjects {
     }
 }
 
-/// Blocks of the heap, by their addresses and the steps that made them, and how they are divided: learned where they are reached along pointers, and
+/// What a block of the heap is known by, also when its address was given to another one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct MadeBlock {
+    address: u64,
+    /// The step that made it.
+    made: Step,
+}
+
+impl From<&HeapBlock> for MadeBlock {
+    fn from(block: &HeapBlock) -> Self {
+        Self { address: block.address, made: block.made }
+    }
+}
+
+/// Blocks of the heap, and how they are divided: learned where they are reached along pointers, and
 /// used where only a value that waits for a call leads to them, so that nothing that a point can see does.
 #[derive(Debug, Clone, Default)]
-pub struct BlockLayouts(BTreeMap<(u64, Step), BlockLayout>);
+pub struct BlockLayouts(BTreeMap<MadeBlock, BlockLayout>);
 
 /// A block that was reached.
 #[derive(Debug, Clone)]
 pub struct BlockLayout {
     /// Its counterpart.
-    other: (u64, Step),
+    other: MadeBlock,
     /// By their places in it.
     pub parts: BTreeMap<u64, ReachedPart>,
 }
@@ -121,19 +135,20 @@ pub struct ReachedPart {
 impl BlockLayouts {
     /// Whether it is known how a block is divided.
     pub fn has(&self, block: &HeapBlock) -> bool {
-        self.0.contains_key(&(block.address, block.made))
+        self.0.contains_key(&block.into())
     }
 
     /// Notes a part of two blocks, which correspond.
-    pub fn learn(&mut self, (block, other): (&HeapBlock, &HeapBlock), offset: u64, part: ReachedPart) {
-        let new = || BlockLayout { other: (other.address, other.made), parts: BTreeMap::new() };
-        self.0.entry((block.address, block.made)).or_insert_with(new).parts.insert(offset, part);
+    pub fn learn(&mut self, block: &HeapBlock, other: &HeapBlock, offset: u64, part: ReachedPart) {
+        let new = || BlockLayout { other: other.into(), parts: BTreeMap::new() };
+        self.0.entry(block.into()).or_insert_with(new).parts.insert(offset, part);
     }
 
     /// The blocks that are there in both runs, with their counterparts.
     pub fn present<'l>(
         &'l self,
-        (ours, theirs): (RunSide<'l>, RunSide<'l>),
+        ours: RunSide<'l>,
+        theirs: RunSide<'l>,
     ) -> impl Iterator<Item = (HeapBlock, HeapBlock, &'l BlockLayout)> {
         self.0.iter().filter_map(move |(block, layout)| Some((ours.same(*block)?, theirs.same(layout.other)?, layout)))
     }

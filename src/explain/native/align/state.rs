@@ -177,7 +177,7 @@ pub fn faulty(
 ) -> Vec<Cell> {
     let is_thorough = known.is_thorough();
     let LearnedState { layouts, types, .. } = known;
-    let objects = PairedObjects::new((failing, reference), alignment, layouts);
+    let objects = PairedObjects::new(failing, reference, alignment, layouts);
     let mut walk = StateWalk {
         types,
         layouts,
@@ -197,7 +197,7 @@ pub fn faulty(
         if let Some(pair) = walk.queue.pop_front() {
             walk.part(pair);
         } else if let Some(HiddenBlock { blocks, offset, to, way, depth }) = walk.hidden.pop_front() {
-            walk.block(blocks, offset, to, (&way, depth));
+            walk.block(blocks.0, blocks.1, offset, to, &way, depth);
         } else {
             break;
         }
@@ -284,12 +284,12 @@ impl<'s> StateWalk<'s> {
                     depth: 0,
                 });
             }
-            self.returned((frame, other), if depth + 1 == n { None } else { Some(&name) });
+            self.returned(frame, other, if depth + 1 == n { None } else { Some(&name) });
         }
     }
 
     /// What a function with several `return`s is about to return: the compiler keeps it in a slot of this name.
-    fn returned(&mut self, (frame, other_frame): (&'s NativeFrame, &'s NativeFrame), name: Option<&str>) {
+    fn returned(&mut self, frame: &'s NativeFrame, other_frame: &'s NativeFrame, name: Option<&str>) {
         let slot = |frame: &NativeFrame| {
             let body = &frame.shape.body;
             let (id, ty) = body.segments.slots.iter().find(|(id, _)| body.function.written(*id) == "%retval")?;
@@ -412,21 +412,16 @@ impl<'s> StateWalk<'s> {
             }
             (SourceType::Array(Some(element), counts), SourceType::Array(Some(other), others)) => {
                 let (failing, reference) = self.sides;
-                let n = self.n_elements((failing, at), (debug, *element), counts);
-                let n = n.min(self.n_elements((reference, their_at), (other_debug, *other), others));
-                self.elements(((at, debug, *element), (their_at, other_debug, *other)), n, &way, depth);
+                let n = self.n_elements(failing, at, (debug, *element), counts);
+                let n = n.min(self.n_elements(reference, their_at, (other_debug, *other), others));
+                self.elements((at, debug, *element), (their_at, other_debug, *other), n, &way, depth);
             }
             _ => {}
         }
     }
 
     /// Elements of an array; one without a number, at the end of a structure, goes on to the end of its block.
-    fn n_elements(
-        &mut self,
-        (side, at): (RunSide<'s>, u64),
-        of: (Debug<'s>, MetadataId),
-        counts: &[Option<u64>],
-    ) -> u64 {
+    fn n_elements(&mut self, side: RunSide<'s>, at: u64, of: (Debug<'s>, MetadataId), counts: &[Option<u64>]) -> u64 {
         if let Some(n) = counts.iter().try_fold(1_u64, |n, count| n.checked_mul((*count)?)) {
             return n;
         }
@@ -441,7 +436,8 @@ impl<'s> StateWalk<'s> {
     /// would make pointers that lead nowhere. Between single bytes a pointer is aligned, between larger numbers it may begin at any of them.
     fn elements(
         &mut self,
-        (ours, theirs): ((u64, Debug<'s>, MetadataId), (u64, Debug<'s>, MetadataId)),
+        ours: (u64, Debug<'s>, MetadataId),
+        theirs: (u64, Debug<'s>, MetadataId),
         n: u64,
         way: &AccessPath,
         depth: u32,
@@ -455,14 +451,14 @@ impl<'s> StateWalk<'s> {
         let mut index = 0;
         while index < n {
             let (at, their_at) = (ours.0 + index * size, theirs.0 + index * other_size);
-            let skipped = skim.map_or(0, |skim| self.skipped(skim, (at, their_at), n - index));
+            let skipped = skim.map_or(0, |skim| self.skipped(skim, at, their_at, n - index));
             if skipped > 0 {
                 index += skipped;
                 continue;
             }
             let way = way.element(index);
             let may_be = size == other_size && size < 8 && (n - index) * size >= 8 && 8_u64.is_multiple_of(size);
-            if may_be && (size > 1 || at.is_multiple_of(8)) && self.is_pointer((at, their_at)) {
+            if may_be && (size > 1 || at.is_multiple_of(8)) && self.is_pointer(at, their_at) {
                 let addresses = (at, their_at);
                 self.leaves.push(ValuePair {
                     addresses,
@@ -483,7 +479,7 @@ impl<'s> StateWalk<'s> {
     }
 
     /// Whether a word in a row of small numbers leads to an object.
-    fn is_pointer(&self, (at, their_at): (u64, u64)) -> bool {
+    fn is_pointer(&self, at: u64, their_at: u64) -> bool {
         self.slots.0.is_pointer(at) || self.slots.1.is_pointer(their_at)
     }
 
@@ -505,7 +501,7 @@ impl<'s> StateWalk<'s> {
         if let Some((block, pointer)) = block
             && let Some(same) = self.objects.theirs(PointedObject(block.address)).and_then(|same| theirs.live(same.0))
         {
-            self.block((block, same), pointer - block.address, to, (way, depth));
+            self.block(block, same, pointer - block.address, to, way, depth);
         }
         if let Some((other, pointer)) = other
             && let Some(same) = self.objects.ours(PointedObject(other.address)).and_then(|same| ours.live(same.0))
@@ -517,12 +513,13 @@ impl<'s> StateWalk<'s> {
     }
 
     /// A row of bytes of which only the number is known; words of it that lead to objects are pointers, as in [`elements`](Self::elements).
-    fn bytes(&mut self, (at, their_at): (u64, u64), n_bytes: u64, way: &AccessPath) {
+    fn bytes(&mut self, at: u64, their_at: u64, n_bytes: u64, way: &AccessPath) {
         let n_bytes = n_bytes.min(MAX_ELEMENTS);
         let mut begin = 0;
         while begin < n_bytes {
             let addresses = (at + begin, their_at + begin);
-            let is_pointer = n_bytes - begin >= 8 && addresses.0.is_multiple_of(8) && self.is_pointer(addresses);
+            let is_pointer =
+                n_bytes - begin >= 8 && addresses.0.is_multiple_of(8) && self.is_pointer(addresses.0, addresses.1);
             let length = if is_pointer { 8 } else { 1 };
             let way = way.element(begin);
             self.leaves.push(ValuePair {
@@ -543,10 +540,12 @@ impl<'s> StateWalk<'s> {
     /// A block is an array of what the pointer leads to; unless that is a structure that does not fill it evenly: then it is one, with bytes behind it.
     fn block(
         &mut self,
-        (block, other): (HeapBlock, HeapBlock),
+        block: HeapBlock,
+        other: HeapBlock,
         offset: u64,
         to: Option<((Debug<'s>, MetadataId), (Debug<'s>, MetadataId))>,
-        (way, depth): (&AccessPath, u32),
+        way: &AccessPath,
+        depth: u32,
     ) {
         let Some(((debug, ty), (other_debug, other_ty))) = to else { return };
         let (Some(plain), Some(other_size)) = (self.types.plain(debug, ty), self.types.size(other_debug, other_ty))
@@ -567,10 +566,10 @@ impl<'s> StateWalk<'s> {
             self.queue.push_back(PartPair { ours, theirs, way: whole, depth: depth + 1 });
             if has_tail {
                 let n_bytes = block.size.min(other.size) - size;
-                self.bytes((block.address + size, other.address + size), n_bytes, &way.behind());
+                self.bytes(block.address + size, other.address + size, n_bytes, &way.behind());
             }
         } else {
-            self.elements((ours, theirs), n, way, depth);
+            self.elements(ours, theirs, n, way, depth);
         }
     }
 
@@ -593,13 +592,13 @@ impl<'s> StateWalk<'s> {
                 is_pointer: leaf.is_pointer,
                 way: leaf.way.clone(),
             };
-            self.layouts.learn((&block, &other), leaf.addresses.0 - block.address, part);
+            self.layouts.learn(&block, &other, leaf.addresses.0 - block.address, part);
         }
     }
 
     /// Adds the parts of blocks that are known from later points and were not reached.
     fn unreached(&mut self) {
-        for (block, other, layout) in self.layouts.present(self.sides) {
+        for (block, other, layout) in self.layouts.present(self.sides.0, self.sides.1) {
             let is_same = self.objects.theirs(PointedObject(block.address)) == Some(PointedObject(other.address));
             if !is_same || self.walked.contains(&block.address) {
                 continue;
@@ -666,8 +665,8 @@ impl<'s> StateWalk<'s> {
             return None;
         }
         let shown = (
-            shown(ours, leaf.addresses.0, leaf.types.map(|types| types.0), (&held, leaf.is_float)),
-            shown(theirs, leaf.addresses.1, leaf.types.map(|types| types.1), (&other, leaf.is_float)),
+            shown(ours, leaf.addresses.0, leaf.types.map(|types| types.0), &held, leaf.is_float),
+            shown(theirs, leaf.addresses.1, leaf.types.map(|types| types.1), &other, leaf.is_float),
         );
         let made = |side: RunSide<'_>, bytes: &[u8]| side.machine.heap.find(number(bytes)).map(|block| block.made);
         let is_alike = leaf.is_pointer && !is_same && shown.0 == shown.1;
@@ -698,7 +697,8 @@ fn shown(
     side: RunSide<'_>,
     address: u64,
     ty: Option<(Debug<'_>, MetadataId)>,
-    (held, is_float): (&HeldCell, bool),
+    held: &HeldCell,
+    is_float: bool,
 ) -> String {
     let bytes = &held.bytes[..];
     match (ty, bytes.first_chunk::<8>(), bytes.first_chunk::<4>()) {

@@ -48,7 +48,7 @@ impl Native<'_> {
                 let operand = if is_division { crashed.operand } else { base };
                 conditions.push(self.symbolic.as_recorded(terms, operand));
             } else {
-                conditions.push(self.outside(terms, step, (crashed.operand, base))?);
+                conditions.push(self.outside(terms, step, crashed.operand, base)?);
             }
         } else if let Some(last) = event.last().filter(|last| matches!(last.op, Op::Call(..))) {
             // A library crashed: at a pointer that it was given, else because of all that it was given.
@@ -69,12 +69,7 @@ impl Native<'_> {
     }
 
     /// That an address is outside of the object that its base leads to; if there is none, that it is what it is.
-    fn outside(
-        &mut self,
-        terms: &mut Terms,
-        step: Step,
-        (address, base): (TermId, TermId),
-    ) -> Result<TermId, TraceError> {
+    fn outside(&mut self, terms: &mut Terms, step: Step, address: TermId, base: TermId) -> Result<TermId, TraceError> {
         let [at, begin] = [address, base].map(|term| self.symbolic.versions.value(terms, term));
         if at < FIRST_PAGE {
             let limit = terms.constant(FIRST_PAGE, 64);
@@ -166,7 +161,7 @@ impl Native<'_> {
                                 let offset = terms.constant(address - looked.address, 64);
                                 terms.binary(BinaryTerm::Add, pointer, offset)
                             });
-                        self.symbolic.looked(terms, back, looked, (address, 1))?
+                        self.symbolic.looked(terms, back, looked, address, 1)?
                     }
                     None => None,
                 }
@@ -233,7 +228,7 @@ impl Native<'_> {
                     let Some(last) = looked.bytes.last().filter(|(byte, _)| *byte == Some(0)) else { continue };
                     let end = looked.address + looked.bytes.len() as u64 - 1;
                     if last.1 != Step::START
-                        && let Some(byte) = self.symbolic.looked(terms, *after, looked, (end, 1))?
+                        && let Some(byte) = self.symbolic.looked(terms, *after, looked, end, 1)?
                     {
                         conditions.push(self.symbolic.as_recorded(terms, byte));
                     }
@@ -257,13 +252,14 @@ impl Native<'_> {
         &mut self,
         terms: &mut Terms,
         step: Step,
-        (address, length): (u64, u64),
+        address: u64,
+        length: u64,
     ) -> Result<Option<TermId>, TraceError> {
         let Some(moment) = self.symbolic.tape.moments(step).next() else { return Ok(None) };
         let mut looked = None;
         before_step(self.symbolic.tape.player, step, |machine| looked = bytes(machine, address, length))?;
         match looked {
-            Some(looked) => self.symbolic.looked(terms, moment, &looked, (address, length)),
+            Some(looked) => self.symbolic.looked(terms, moment, &looked, address, length),
             None => Ok(None),
         }
     }

@@ -105,7 +105,8 @@ impl<'n> Native<'n> {
     fn surroundings(
         &mut self,
         terms: &mut Terms,
-        (moment, evaluated): (EventTime, &Evaluated),
+        moment: EventTime,
+        evaluated: &Evaluated,
         roots: &[TermId],
     ) -> Result<VersionEffects, TraceError> {
         let mut effects = VersionEffects { hypotheses: evaluated.hypotheses.clone(), ..VersionEffects::default() };
@@ -174,14 +175,14 @@ impl<'n> Native<'n> {
                 // A part of what the pointer leads to.
                 let offset = terms.constant(address.wrapping_sub(value), 64);
                 let part = terms.binary(BinaryTerm::Add, pointer, offset);
-                let stored = self.location(terms, &known, (address, length));
+                let stored = self.location(terms, &known, address, length);
                 Ok(Some(terms.binary(BinaryTerm::Eq, part, stored)))
             }
         }
     }
 
     /// The pointer through which a version was stored, as a variable.
-    fn location(&mut self, terms: &mut Terms, known: &version::PlaceVersion, (address, length): (u64, u64)) -> TermId {
+    fn location(&mut self, terms: &mut Terms, known: &version::PlaceVersion, address: u64, length: u64) -> TermId {
         let place = AssignedPlace::Pointer(address, length);
         let stored =
             version::PlaceVersion { place, width: 64, value: address, pins: Vec::new(), assigned: known.assigned };
@@ -194,7 +195,7 @@ impl<'n> Native<'n> {
         let AssignedPlace::Memory(address, length) = known.place else { return Ok(false) };
         let Some(moment) = known.assigned else { return Ok(true) };
         let Some(evaluated) = self.symbolic.evaluated(terms, moment)? else { return Ok(false) };
-        let pointer = self.symbolic.pointer_of(terms, &evaluated, (address, length));
+        let pointer = self.symbolic.pointer_of(terms, &evaluated, address, length);
         Ok(pointer.is_some_and(|pointer| terms.constant_of(pointer).is_some()))
     }
 
@@ -206,7 +207,7 @@ impl<'n> Native<'n> {
         roots: &[TermId],
     ) -> Result<VersionEffects, TraceError> {
         let evaluated = self.evaluated(terms, moment)?;
-        self.surroundings(terms, (moment, &evaluated), roots)
+        self.surroundings(terms, moment, &evaluated, roots)
     }
 
     /// A byte of an argument of the program: `argv[1][0]`.
@@ -260,7 +261,7 @@ impl<'n> Native<'n> {
             return Ok((terms.truth(true), VersionEffects::default()));
         };
         let is_this = self.symbolic.as_recorded(terms, pointer);
-        let effects = self.surroundings(terms, (moment, &evaluated), &[is_this])?;
+        let effects = self.surroundings(terms, moment, &evaluated, &[is_this])?;
         Ok((is_this, effects))
     }
 
@@ -272,7 +273,7 @@ impl<'n> Native<'n> {
             let is_there = self.symbolic.as_recorded(terms, pointer);
             there = terms.binary(BinaryTerm::And, there, is_there);
         }
-        let effects = self.surroundings(terms, (moment, &evaluated), &[there])?;
+        let effects = self.surroundings(terms, moment, &evaluated, &[there])?;
         Ok((there, effects))
     }
 
@@ -290,7 +291,7 @@ impl<'n> Native<'n> {
         let before = evaluated.loads.keys().filter(is_same).min().copied()?;
         let AssignedPlace::Pointer(address, length) = known.place else { return Some(before) };
         let before = self.symbolic.versions.get(before).clone();
-        let location = self.location(terms, &before, (address, length));
+        let location = self.location(terms, &before, address, length);
         match terms.node(location) {
             TermNode::Variable(version) => Some(version),
             _ => None,
@@ -328,7 +329,7 @@ impl BackwardRun for Native<'_> {
             let mut requires = assigned.conditions;
             if self.mode == AddressMode::Absolute
                 && let AssignedPlace::Memory(address, length) = known.place
-                && let Some(pointer) = self.symbolic.pointer_of(terms, &evaluated, (address, length))
+                && let Some(pointer) = self.symbolic.pointer_of(terms, &evaluated, address, length)
             {
                 requires.push(self.symbolic.as_recorded(terms, pointer));
             }
@@ -337,7 +338,7 @@ impl BackwardRun for Native<'_> {
             let before = self.before(terms, &evaluated, *version);
             assignments.push(Assignment { version: *version, value, before, requires, is_location: is_pointer });
         }
-        let effects = self.surroundings(terms, (moment, &evaluated), &roots)?;
+        let effects = self.surroundings(terms, moment, &evaluated, &roots)?;
         is_unknown |= evaluated.is_incomplete && !is_library;
         Ok(VersionEffects { assignments, is_unknown, ..effects })
     }
@@ -373,7 +374,7 @@ impl BackwardRun for Native<'_> {
             self.because.extend(moment.map(|moment| (moment, Because::Supplies)));
         }
         if let Some(passing) = &mut self.passing {
-            for parting in passing.parting(&mut FailingRun { symbolic: &mut self.symbolic, terms }, (step, decider))? {
+            for parting in passing.parting(&mut FailingRun { symbolic: &mut self.symbolic, terms }, step, decider)? {
                 let moment = self.symbolic.last_before(parting, at);
                 found.extend(moment);
                 self.because.extend(moment.map(|moment| (moment, Because::Parts)));
@@ -428,13 +429,13 @@ impl BackwardRun for Native<'_> {
         let evaluated = self.evaluated(terms, moment)?;
         let is_unknown = evaluated.condition.is_none() || evaluated.is_incomplete;
         let condition = evaluated.condition.unwrap_or_else(|| terms.truth(true));
-        let effects = self.surroundings(terms, (moment, &evaluated), &[condition])?;
+        let effects = self.surroundings(terms, moment, &evaluated, &[condition])?;
         let is_same_way = match &mut self.passing {
             Some(passing) => {
                 let run = &mut FailingRun { symbolic: &mut self.symbolic, terms };
                 match passing.went_the_same_way(run, moment)? {
                     // Only this run decides here, and not because another decision went another way.
-                    None if !passing.parting(run, (event.step, event.decider))?.is_empty() => Some(false),
+                    None if !passing.parting(run, event.step, event.decider)?.is_empty() => Some(false),
                     way => way,
                 }
             }

@@ -241,7 +241,7 @@ impl<'p> PassingTerms<'p> {
             if let (Some(ours), AssignedPlace::Memory(address, length)) =
                 (self.alignment.failing(event.step), known.place)
                 && !self.is_same_writer(run.symbolic, known.assigned, Some(assigned))?
-                && !writes(run.symbolic, ours, (address, length))?
+                && !writes(run.symbolic, ours, address, length)?
             {
                 // The statement is another one here, or it stores at another address.
                 let is_same = self.is_in_both(run.symbolic, ours)?;
@@ -291,7 +291,8 @@ impl<'p> PassingTerms<'p> {
     pub fn parting(
         &mut self,
         run: &mut FailingRun<'_, '_>,
-        (step, decider): (Step, Step),
+        step: Step,
+        decider: Step,
     ) -> Result<Vec<Step>, TraceError> {
         if self.is_in_both(run.symbolic, step)? || !self.is_in_both(run.symbolic, decider)? {
             return Ok(Vec::new());
@@ -402,7 +403,7 @@ impl<'p> PassingTerms<'p> {
 }
 
 /// Whether a step writes a byte of a range.
-fn writes(symbolic: &mut Symbolic<'_>, step: Step, (address, length): (u64, u64)) -> Result<bool, TraceError> {
+fn writes(symbolic: &mut Symbolic<'_>, step: Step, address: u64, length: u64) -> Result<bool, TraceError> {
     for moment in symbolic.tape.moments(step) {
         if symbolic.tape.event(moment)?.is_some_and(|event| event.writes(address, length)) {
             return Ok(true);

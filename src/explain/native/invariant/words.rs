@@ -388,7 +388,7 @@ impl ConditionWriter<'_> {
                 let text = format!("{sign}{}", inside(self.expression(inner, wanted), Binding::Prefix));
                 Self::cut((text, Binding::Prefix, ty), width)
             }
-            TermNode::Binary(op, first, second) => self.operation(op, (first, second), wanted),
+            TermNode::Binary(op, first, second) => self.operation(op, first, second, wanted),
             TermNode::Extract(inner, 0) if whole(width) == width => (
                 format!("({}){}", type_name(ty), inside(self.expression(inner, wanted), Binding::Prefix)),
                 Binding::Prefix,
@@ -427,7 +427,7 @@ impl ConditionWriter<'_> {
         (format!("({}){}", type_name(ty), inside((text, own, ty), Binding::Prefix)), Binding::Prefix, ty)
     }
 
-    fn operation(&self, op: BinaryTerm, (first, second): (TermId, TermId), wanted: bool) -> WrittenExpression {
+    fn operation(&self, op: BinaryTerm, first: TermId, second: TermId, wanted: bool) -> WrittenExpression {
         let (word, binding, sign) = match op {
             BinaryTerm::And => ("&", Binding::BitAnd, None),
             BinaryTerm::Or => ("|", Binding::BitOr, None),

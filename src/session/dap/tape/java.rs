@@ -99,7 +99,7 @@ impl Past for JavaPlayed {
         range: Range<u64>,
     ) -> Result<Option<Vec<ShownVariable>>, TraceError> {
         let number = |number: u64| usize::try_from(number).unwrap_or(usize::MAX);
-        let wanted = (number(range.start), number(range.end.saturating_sub(range.start)));
+        let (skip, take) = (number(range.start), number(range.end.saturating_sub(range.start)));
         let found = look_at(&mut self.player, at, |state| {
             let Some(NamedThing::Value(_, _, value)) = expression::place(&state, expression) else { return None };
             let object = value.object().filter(|object| *object != 0)?;
@@ -108,7 +108,7 @@ impl Past for JavaPlayed {
                 let place = NamedThing::Value(Some(part.location), part.descriptor, part.value);
                 shown(state, &place, part.name.clone(), format!("{text}{dot}{}", part.name))
             };
-            Some(parts::parts(state.machine, object, wanted).into_iter().map(part).collect())
+            Some(parts::parts(state.machine, object, skip, take).into_iter().map(part).collect())
         })?;
         Ok(found.flatten())
     }

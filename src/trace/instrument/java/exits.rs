@@ -82,7 +82,7 @@ pub fn guard(bytes: &[u8]) -> Result<Option<Vec<u8>>, Unsupported> {
                 put_local(out, load(ValueKind::Int), CODE);
             }
             out.push(INVOKESTATIC);
-            out.extend(constants.method(TRIALS, (callee, descriptor))?.to_be_bytes());
+            out.extend(constants.method(TRIALS, callee, descriptor)?.to_be_bytes());
             Ok(())
         };
         let all = [Insert { instruction: 0, at: InsertPlace::Entry, length }];

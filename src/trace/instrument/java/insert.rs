@@ -101,7 +101,8 @@ impl Constants {
     pub(super) fn method(
         &mut self,
         class: &'static str,
-        (name, descriptor): (&'static str, &'static str),
+        name: &'static str,
+        descriptor: &'static str,
     ) -> Result<u16, Unsupported> {
         if let Some(number) = self.methods.get(&(name, descriptor)) {
             return Ok(*number);
@@ -176,7 +177,7 @@ pub(super) fn code_attribute(
 ) -> Result<Vec<u8>, Unsupported> {
     let Inserts { all, put, guarded } = inserts;
     let layout = CodeLayout::of(code, all.iter().copied())?;
-    let body = body(code, (&layout, all), put, constants)?;
+    let body = body(code, &layout, all, put, constants)?;
     let max_stack = code.max_stack.checked_add(MORE_STACK).expect("the inserts were found to fit");
     let mut out = max_stack.to_be_bytes().to_vec();
     out.extend(code.max_locals.to_be_bytes());
@@ -265,7 +266,8 @@ fn variables(content: &[u8], offsets: &Offsets, layout: &CodeLayout) -> Result<V
 /// The instructions, with the inserts between them.
 fn body(
     code: &Code<'_>,
-    (layout, inserts): (&CodeLayout, &[Insert]),
+    layout: &CodeLayout,
+    inserts: &[Insert],
     put: &mut Put<'_>,
     constants: &mut Constants,
 ) -> Result<Vec<u8>, Unsupported> {
@@ -278,7 +280,7 @@ fn body(
                 put(nth, &mut out, constants)?;
             }
         }
-        put_instruction(&mut out, code, (number, instruction), layout);
+        put_instruction(&mut out, code, number, instruction, layout);
         while let Some((nth, _)) = rest.next_if(|(_, insert)| is_here(insert, InsertPlace::Behind)) {
             put(nth, &mut out, constants)?;
         }
@@ -293,7 +295,8 @@ fn body(
 fn put_instruction(
     out: &mut Vec<u8>,
     code: &Code<'_>,
-    (number, instruction): (u32, &JavaInstruction),
+    number: u32,
+    instruction: &JavaInstruction,
     layout: &CodeLayout,
 ) {
     let begin = instruction.offset as usize;

@@ -129,7 +129,10 @@ pub fn replace(bytes: &[u8], points: &[ReplacementPoint]) -> Result<Option<Vec<u
         let code = Code::of(&class, method)?.ok_or_else(|| Unsupported::new("a method without code"))?;
         check(&here, &code)?;
         let inserts: Vec<Insert> = here.iter().map(|(_, point)| point.insert()).collect();
-        let mut put = |nth: usize, out: &mut Vec<u8>, constants: &mut Constants| put_point(out, here[nth], constants);
+        let mut put = |nth: usize, out: &mut Vec<u8>, constants: &mut Constants| {
+            let (number, point) = here[nth];
+            put_point(out, number, point, constants)
+        };
         let inserts = Inserts { all: &inserts, put: &mut put, guarded: None };
         codes.push(Some(insert::code_attribute(class.version, &code, inserts, &mut constants)?));
     }
@@ -174,7 +177,8 @@ fn taker(kind: ValueKind) -> &'static str {
 /// Writes the code of a point.
 pub(super) fn put_point(
     out: &mut Vec<u8>,
-    (number, point): (u32, &ReplacementPoint),
+    number: u32,
+    point: &ReplacementPoint,
     constants: &mut Constants,
 ) -> Result<(), Unsupported> {
     let kind = point.kind()?;
@@ -187,7 +191,7 @@ pub(super) fn put_point(
     }
     constants.put_number(number, out)?;
     out.push(INVOKESTATIC);
-    out.extend(constants.method(REPLACER, ("of", taker(kind)))?.to_be_bytes());
+    out.extend(constants.method(REPLACER, "of", taker(kind))?.to_be_bytes());
     if let Some(class) = point.cast() {
         out.push(CHECKCAST);
         out.extend(constants.class(class)?.to_be_bytes());

@@ -53,8 +53,8 @@ pub fn rewrite(
                 let first = first_site + rewritten.n_sites;
                 first.checked_add(n_sites).ok_or_else(|| Unsupported::new("too many sites"))?;
                 let points = points_of(&class, method, points);
-                let parts = (&code, &sites[..], &points[..]);
-                codes.push(Some(code_attribute((class.version, method), parts, first, &mut constants)?));
+                let version = class.version;
+                codes.push(Some(code_attribute(version, method, &code, &sites, &points, first, &mut constants)?));
                 rewritten.n_sites += n_sites;
             }
             left => {
@@ -69,8 +69,11 @@ pub fn rewrite(
 
 /// The content of the `Code` attribute of a method with its sites and points.
 pub(super) fn code_attribute(
-    (version, method): (u16, &ClassMethod),
-    (code, sites, points): (&Code<'_>, &[Site], &[(u32, &ReplacementPoint)]),
+    version: u16,
+    method: &ClassMethod,
+    code: &Code<'_>,
+    sites: &[Site],
+    points: &[(u32, &ReplacementPoint)],
     first: u32,
     constants: &mut Constants,
 ) -> Result<Vec<u8>, Unsupported> {
@@ -92,7 +95,10 @@ pub(super) fn code_attribute(
             let site = first + u32::try_from(nth).expect("as many as fit into a class");
             put_site(out, sites[nth].probe, site, constants)
         }
-        InsertPart::Point(nth) => put_point(out, points[nth], constants),
+        InsertPart::Point(nth) => {
+            let (number, point) = points[nth];
+            put_point(out, number, point, constants)
+        }
     };
     insert::code_attribute(version, code, Inserts { all: &inserts, put: &mut put, guarded }, constants)
 }
@@ -124,23 +130,23 @@ fn taker(kind: ValueKind) -> &'static str {
 fn put_site(out: &mut Vec<u8>, probe: SiteProbe, site: u32, constants: &mut Constants) -> Result<(), Unsupported> {
     let method = match probe {
         SiteProbe::Enter | SiteProbe::Block | SiteProbe::Value(None) | SiteProbe::Constructed | SiteProbe::Monitor => {
-            constants.method(RECORDER, ("at", "(I)V"))?
+            constants.method(RECORDER, "at", "(I)V")?
         }
         SiteProbe::Parameter(kind, local) => {
             put_local(out, load(kind), local);
-            constants.method(RECORDER, ("of", taker(kind)))?
+            constants.method(RECORDER, "of", taker(kind))?
         }
         SiteProbe::Value(Some(kind)) => {
             out.push(if kind.n_slots() == 2 { DUP2 } else { DUP });
-            constants.method(RECORDER, ("of", taker(kind)))?
+            constants.method(RECORDER, "of", taker(kind))?
         }
         SiteProbe::This => {
             out.push(ALOAD_0);
-            constants.method(RECORDER, ("of", taker(ValueKind::Reference)))?
+            constants.method(RECORDER, "of", taker(ValueKind::Reference))?
         }
         SiteProbe::Handler | SiteProbe::Leave => {
             out.push(DUP);
-            constants.method(RECORDER, ("of", taker(ValueKind::Reference)))?
+            constants.method(RECORDER, "of", taker(ValueKind::Reference))?
         }
     };
     constants.put_number(site, out)?;

@@ -156,13 +156,9 @@ fn every_instruction_stays_what_it_is() {
     let class = ClassFile::read(&bytes).unwrap();
     let read = Code::of(&class, &class.methods[0]).unwrap().unwrap();
     assert_eq!(read.instructions.len(), 202 - 3 + 10);
-    let laid_out = code_attribute(
-        (class.version, &class.methods[0]),
-        (&read, &[], &[]),
-        16,
-        &mut Constants::new(class.pool.len()),
-    )
-    .unwrap();
+    let laid_out =
+        code_attribute(class.version, &class.methods[0], &read, &[], &[], 16, &mut Constants::new(class.pool.len()))
+            .unwrap();
     assert_eq!(Code::read(&laid_out, &class.pool).unwrap().0.bytes, code);
 }
 
@@ -172,7 +168,7 @@ fn without_sites_the_code_stays_as_it_is() {
         let class = ClassFile::read(bytes).unwrap();
         for (method, code, _) in rewritten_methods(&class, RecordedContent::Values) {
             let content =
-                code_attribute((class.version, &method), (&code, &[], &[]), 16, &mut Constants::new(class.pool.len()))
+                code_attribute(class.version, &method, &code, &[], &[], 16, &mut Constants::new(class.pool.len()))
                     .unwrap();
             let (same, offsets) = Code::read(&content, &class.pool).unwrap();
             assert_eq!(same.bytes, code.bytes, "{}", method.name);

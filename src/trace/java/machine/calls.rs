@@ -30,7 +30,8 @@ impl JavaMachine {
         &mut self,
         frame: &mut JavaFrame,
         callee: &MethodCallee,
-        (probe, value): (SiteProbe, Option<JavaValue>),
+        probe: SiteProbe,
+        value: Option<JavaValue>,
         watch: &mut dyn Watch,
     ) {
         let mut given = match frame.pending.take() {
@@ -84,7 +85,7 @@ impl JavaMachine {
     }
 
     /// The library may read the elements of an array that it gets.
-    fn reads_elements(&mut self, frame: &JavaFrame, (array, length): (u32, u32), watch: &mut dyn Watch) {
+    fn reads_elements(&mut self, frame: &JavaFrame, array: u32, length: u32, watch: &mut dyn Watch) {
         for index in 0..length.min(MAX_ELEMENTS) {
             let location = ValueLocation::Element(array, index);
             if let Some(value) = self.memory.get(location).filter(|value| value.maker != Step::START) {
@@ -148,7 +149,7 @@ impl JavaMachine {
             self.reads_contents(frame, &holders, watch);
             base = base.or(holders.first().copied());
             if object.kind == ObjectKind::Array {
-                self.reads_elements(frame, (id, object.length), watch);
+                self.reads_elements(frame, id, object.length, watch);
             }
             // `NumberFormat.format` returns the buffer that it was given, and has written to it.
             let is_returned =

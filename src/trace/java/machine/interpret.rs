@@ -41,7 +41,8 @@ impl JavaMachine {
         &mut self,
         method: &MachineMethod,
         frame: &mut JavaFrame,
-        (probe, payload): (SiteProbe, u64),
+        probe: SiteProbe,
+        payload: u64,
         watch: &mut dyn Watch,
     ) {
         let at = frame.at as usize;
@@ -51,19 +52,19 @@ impl JavaMachine {
             _ => (None, None),
         };
         match (&method.operations[at], &method.operands[at]) {
-            (_, MethodOperand::Call(callee)) => self.comes_back(frame, callee, (probe, value), watch),
+            (_, MethodOperand::Call(callee)) => self.comes_back(frame, callee, probe, value, watch),
             (Operation::LoadStatic(_), MethodOperand::Field(field, kind)) => {
-                self.loads(frame, ValueLocation::Static(*field), (*kind, payload), watch);
+                self.loads(frame, ValueLocation::Static(*field), *kind, payload, watch);
             }
             (Operation::LoadField(_), MethodOperand::Field(field, kind)) => {
                 let object = Self::take_value(frame, ValueKind::Reference, watch).object().unwrap_or(0);
-                self.loads(frame, ValueLocation::Field(object, *field), (*kind, payload), watch);
+                self.loads(frame, ValueLocation::Field(object, *field), *kind, payload, watch);
             }
             (Operation::LoadElement(element), _) => {
                 let index = Self::take_value(frame, ValueKind::Int, watch).int().unwrap_or(-1);
                 let array = Self::take_value(frame, ValueKind::Reference, watch).object().unwrap_or(0);
                 let location = ValueLocation::Element(array, index.cast_unsigned());
-                self.loads(frame, location, (element.kind(), payload), watch);
+                self.loads(frame, location, element.kind(), payload, watch);
             }
             (operation, _) => {
                 let n_taken = match operation {
@@ -98,7 +99,8 @@ impl JavaMachine {
         &mut self,
         frame: &mut JavaFrame,
         location: ValueLocation,
-        (kind, bits): (ValueKind, u64),
+        kind: ValueKind,
+        bits: u64,
         watch: &mut dyn Watch,
     ) {
         self.n_reads += 1;

@@ -31,7 +31,7 @@ impl Symbolic<'_> {
         let (done, bases) = (Evaluated::default(), HashMap::new());
         let mut execution = ExecutedEvent { symbolic: self, terms, event, done, n_pinned: 0, bases };
         for access in &event.received {
-            store_ranges(&mut execution.done, access, (&unknown(), None));
+            store_ranges(&mut execution.done, access, &unknown(), None);
         }
         if let Some(back) = &event.back {
             execution.came_back(back)?;
@@ -39,7 +39,7 @@ impl Symbolic<'_> {
         if event.is_quiet {
             // What a function of a library does in the program's stead is taken as it is.
             for access in &event.accesses {
-                store_ranges(&mut execution.done, access, (&unknown(), None));
+                store_ranges(&mut execution.done, access, &unknown(), None);
             }
             return Ok(execution.done);
         }
@@ -47,7 +47,7 @@ impl Symbolic<'_> {
         let mut accesses = event.accesses.iter();
         for index in event.range.clone() {
             let Some(instruction) = instructions.get(index) else { break };
-            execution.instruction((index, instruction), &mut accesses)?;
+            execution.instruction(index, instruction, &mut accesses)?;
         }
         Ok(execution.done)
     }
@@ -159,7 +159,8 @@ impl ExecutedEvent<'_, '_> {
     #[expect(clippy::too_many_lines, reason = "one arm for each instruction")]
     fn instruction(
         &mut self,
-        (index, instruction): (usize, &Instruction),
+        index: usize,
+        instruction: &Instruction,
         accesses: &mut std::slice::Iter<'_, EventAccess>,
     ) -> Result<(), TraceError> {
         let width = compute::width(&instruction.ty);
@@ -229,11 +230,11 @@ impl ExecutedEvent<'_, '_> {
             }
             Op::CompareExchange => {
                 if let Some(access) = accesses.next() {
-                    store_ranges(&mut self.done, access, (&unknown(), None));
+                    store_ranges(&mut self.done, access, &unknown(), None);
                 }
                 None
             }
-            Op::Element(ty) => self.element((index, instruction), ty)?,
+            Op::Element(ty) => self.element(index, instruction, ty)?,
             Op::Binary(op, flags) => {
                 let operands = (self.operand(index, 0)?, self.operand(index, 1)?);
                 let (Some(first), Some(second), Some(width)) = (operands.0, operands.1, width) else {
@@ -251,7 +252,7 @@ impl ExecutedEvent<'_, '_> {
                 }
                 match compute::binary(self.terms, *op, first, second) {
                     Some(value) => Some(value),
-                    None => self.inexact(*op, &instruction.ty, (first, second, width)),
+                    None => self.inexact(*op, &instruction.ty, first, second, width),
                 }
             }
             Op::Compare(predicate) => {
@@ -307,7 +308,7 @@ impl ExecutedEvent<'_, '_> {
                 }
                 _ => None,
             },
-            Op::Call(..) => return self.call((index, instruction), accesses),
+            Op::Call(..) => return self.call(index, instruction, accesses),
             Op::Return => {
                 self.done.returned = self.operand(index, 0)?;
                 return Ok(());
@@ -359,7 +360,7 @@ impl ExecutedEvent<'_, '_> {
     }
 
     /// An operation that terms do not have, or not cheaply.
-    fn inexact(&mut self, op: BinaryOp, ty: &Type, (first, second, width): (TermId, TermId, u32)) -> Option<TermId> {
+    fn inexact(&mut self, op: BinaryOp, ty: &Type, first: TermId, second: TermId, width: u32) -> Option<TermId> {
         // One factor, or the amount of a shift, is enough if the rest is a term.
         if matches!(op, BinaryOp::Mul | BinaryOp::Shl | BinaryOp::LShr | BinaryOp::AShr) && width <= 32 {
             let pins = self.symbolic.pins(self.terms, &[second]);
@@ -419,7 +420,7 @@ impl ExecutedEvent<'_, '_> {
         let (Some(address), Some(value), 1..=8) = (access.address, access.value, access.size) else { return Ok(None) };
         let length = u64::from(access.size);
         let stored = self.done.stored.clone();
-        match self.symbolic.written(self.terms, moment, &stored, (address, length))? {
+        match self.symbolic.written(self.terms, moment, &stored, address, length)? {
             WrittenBytes::Term(term) => return Ok(Some(term)),
             WrittenBytes::Unknown(pins) => {
                 self.done.is_incomplete |= pins.is_empty();
@@ -431,12 +432,12 @@ impl ExecutedEvent<'_, '_> {
         let mut makers = access.makers.clone();
         makers.dedup();
         let term = match (&makers[..], access.looked.first()) {
-            ([only], _) => self.symbolic.bytes_of(self.terms, moment, (address, length), (*only, value))?,
-            (_, Some(looked)) => match self.symbolic.looked(self.terms, moment, looked, (address, length))? {
+            ([only], _) => self.symbolic.bytes_of(self.terms, moment, address, length, *only, value)?,
+            (_, Some(looked)) => match self.symbolic.looked(self.terms, moment, looked, address, length)? {
                 Some(term) => term,
                 None => return Ok(None),
             },
-            _ => self.symbolic.bytes_of(self.terms, moment, (address, length), (Step::START, value))?,
+            _ => self.symbolic.bytes_of(self.terms, moment, address, length, Step::START, value)?,
         };
         for (version, _) in crate::logic::substitute::variables(self.terms, &[term]) {
             self.done.loads.entry(version).or_default().extend(pointer);
@@ -445,11 +446,7 @@ impl ExecutedEvent<'_, '_> {
     }
 
     /// The address of a part.
-    fn element(
-        &mut self,
-        (index, instruction): (usize, &Instruction),
-        ty: &Type,
-    ) -> Result<Option<TermId>, TraceError> {
+    fn element(&mut self, index: usize, instruction: &Instruction, ty: &Type) -> Result<Option<TermId>, TraceError> {
         let Some(base) = self.operand(index, 0)? else { return Ok(None) };
         let map = std::sync::Arc::clone(&self.event.shape.map);
         let layout = map.module.layout();
@@ -487,7 +484,8 @@ impl ExecutedEvent<'_, '_> {
     /// A call: of the program or of a library, where the event ends; or an intrinsic.
     fn call(
         &mut self,
-        (index, instruction): (usize, &Instruction),
+        index: usize,
+        instruction: &Instruction,
         accesses: &mut std::slice::Iter<'_, EventAccess>,
     ) -> Result<(), TraceError> {
         let name = instruction.called().unwrap_or_default();
@@ -497,7 +495,7 @@ impl ExecutedEvent<'_, '_> {
             let Some(access) = accesses.next() else { return Ok(()) };
             let filled = second.filter(|byte| name.starts_with("llvm.memset") && self.terms.width(*byte) == 8);
             let otherwise = filled.map_or_else(unknown, WrittenSource::Filled);
-            store_ranges(&mut self.done, access, (&otherwise, pointer));
+            store_ranges(&mut self.done, access, &otherwise, pointer);
             return Ok(());
         }
         if splits(instruction) {
@@ -543,7 +541,8 @@ pub(super) fn item(event: &StepEvent, index: usize, what: SegmentItemKind) -> Op
 pub(super) fn store_ranges(
     done: &mut Evaluated,
     access: &EventAccess,
-    (otherwise, pointer): (&WrittenSource, Option<TermId>),
+    otherwise: &WrittenSource,
+    pointer: Option<TermId>,
 ) {
     for (nth, (address, length)) in access.written.iter().enumerate() {
         let copied: Option<&Looked> = access.copied.get(nth).copied().flatten().and_then(|at| access.looked.get(at));

@@ -35,7 +35,7 @@ impl ExecutedEvent<'_, '_> {
         let width = compute::width(&instruction.ty);
         let recorded = item(event, index, SegmentItemKind::Result);
         let Some((call, _)) = &back.library else {
-            store_ranges(&mut self.done, &back.access, (&unknown(), None));
+            store_ranges(&mut self.done, &back.access, &unknown(), None);
             let assigned = self.symbolic.last_before(back.returned, event.moment);
             if let (Some(id), Some(width)) = (instruction.result, width) {
                 let mut value = recorded;
@@ -58,14 +58,14 @@ impl ExecutedEvent<'_, '_> {
         let before = self.symbolic.last_before(event.step, event.moment);
         let before = before.map(|moment| self.symbolic.evaluated(self.terms, moment)).transpose()?.flatten();
         let arguments = before.as_ref().map(|done| done.arguments.clone()).unwrap_or_default();
-        let conditions: Rc<[TermId]> = self.conditions((call, back), &arguments)?.into();
+        let conditions: Rc<[TermId]> = self.conditions(call, back, &arguments)?.into();
         if let Some(before) = &before {
             // The versions of the call are read by what comes back of it, too.
             for (version, pointers) in &before.loads {
                 self.done.loads.entry(*version).or_insert_with(|| pointers.clone());
             }
         }
-        library_stores(self.terms, &mut self.done, (call, back), &arguments, &conditions);
+        library_stores(self.terms, &mut self.done, call, back, &arguments, &conditions);
         if let (Some(id), Some(width), Some(bits)) = (instruction.result, width, recorded) {
             let alias = call.model.and_then(|model| model.alias).and_then(|index| arguments.get(index).copied());
             let term = match alias.flatten() {
@@ -84,7 +84,8 @@ impl ExecutedEvent<'_, '_> {
     /// What a library function depends on: its arguments that are no pointers, and the bytes that it read.
     fn conditions(
         &mut self,
-        (call, back): (&NativeCall, &Back),
+        call: &NativeCall,
+        back: &Back,
         arguments: &[Option<TermId>],
     ) -> Result<Vec<TermId>, TraceError> {
         let is_given = |effect: &Effect| {
@@ -126,7 +127,7 @@ impl ExecutedEvent<'_, '_> {
                 if n_bytes > MAX_BYTES {
                     break;
                 }
-                let Some(term) = self.symbolic.looked(self.terms, event.moment, looked, (at, 1))? else { continue };
+                let Some(term) = self.symbolic.looked(self.terms, event.moment, looked, at, 1)? else { continue };
                 if let Some(pointer) = pointer {
                     let offset = self.terms.constant(at - looked.address, 64);
                     let pointer = self.terms.binary(BinaryTerm::Add, pointer, offset);
@@ -155,7 +156,8 @@ impl ExecutedEvent<'_, '_> {
 fn library_stores(
     terms: &mut Terms,
     done: &mut Evaluated,
-    (call, back): (&NativeCall, &Back),
+    call: &NativeCall,
+    back: &Back,
     arguments: &[Option<TermId>],
     conditions: &Rc<[TermId]>,
 ) {
@@ -173,5 +175,5 @@ fn library_stores(
         Some((to, byte)) => (WrittenSource::Filled(byte), to.and_then(|to| arguments.get(to).copied().flatten())),
         None => (WrittenSource::Unknown(Rc::clone(conditions)), None),
     };
-    store_ranges(done, &back.access, (&otherwise, pointer));
+    store_ranges(done, &back.access, &otherwise, pointer);
 }

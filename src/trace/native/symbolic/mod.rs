@@ -150,7 +150,8 @@ impl<'s> Symbolic<'s> {
         &mut self,
         maker: Step,
         moment: EventTime,
-        (address, length): (u64, u64),
+        address: u64,
+        length: u64,
     ) -> Result<Option<EventTime>, TraceError> {
         let candidates: Vec<EventTime> = self.tape.moments(maker).rev().filter(|at| *at < moment).collect();
         if let [only] = candidates[..] {
@@ -169,10 +170,12 @@ impl<'s> Symbolic<'s> {
         &mut self,
         terms: &mut Terms,
         moment: EventTime,
-        (address, length): (u64, u64),
-        (maker, value): (Step, u64),
+        address: u64,
+        length: u64,
+        maker: Step,
+        value: u64,
     ) -> Result<TermId, TraceError> {
-        let assigned = self.writer(maker, moment, (address, length))?;
+        let assigned = self.writer(maker, moment, address, length)?;
         let width = u32::try_from(8 * length).unwrap_or(64);
         let place = AssignedPlace::Memory(address, length);
         Ok(self.versions.put(terms, PlaceVersion { place, width, value, assigned, pins: Vec::new() }))
@@ -184,7 +187,8 @@ impl<'s> Symbolic<'s> {
         terms: &mut Terms,
         moment: EventTime,
         looked: &Looked,
-        (address, length): (u64, u64),
+        address: u64,
+        length: u64,
     ) -> Result<Option<TermId>, TraceError> {
         let Some(begin) = address.checked_sub(looked.address).and_then(|begin| usize::try_from(begin).ok()) else {
             return Ok(None);
@@ -199,12 +203,12 @@ impl<'s> Symbolic<'s> {
         let Some(whole) = value(bytes).filter(|_| (1..=8).contains(&length)) else { return Ok(None) };
         let maker = bytes[0].1;
         if bytes.iter().all(|(_, writer)| *writer == maker) {
-            return self.bytes_of(terms, moment, (address, length), (maker, whole)).map(Some);
+            return self.bytes_of(terms, moment, address, length, maker, whole).map(Some);
         }
         let mut term = None;
         for (at, byte) in (address..).zip(bytes) {
             let value = u64::from(byte.0.unwrap_or(0));
-            let byte = self.bytes_of(terms, moment, (at, 1), (byte.1, value))?;
+            let byte = self.bytes_of(terms, moment, at, 1, byte.1, value)?;
             term = Some(term.map_or(byte, |lower| terms.concat(byte, lower)));
         }
         Ok(term)
@@ -216,7 +220,8 @@ impl<'s> Symbolic<'s> {
         terms: &mut Terms,
         moment: EventTime,
         stored: &[StoredRange],
-        (address, length): (u64, u64),
+        address: u64,
+        length: u64,
     ) -> Result<WrittenBytes, TraceError> {
         let end = address.saturating_add(length);
         let overlaps = |one: &&StoredRange| one.address < end && address < one.address.saturating_add(one.length);
@@ -229,7 +234,7 @@ impl<'s> Symbolic<'s> {
             // Byte by byte.
             let mut term = None;
             for at in 0..length {
-                match self.written(terms, moment, stored, (address + at, 1))? {
+                match self.written(terms, moment, stored, address + at, 1)? {
                     WrittenBytes::Term(byte) => term = Some(term.map_or(byte, |lower| terms.concat(byte, lower))),
                     other => {
                         return Ok(if let WrittenBytes::Not = other {
@@ -257,7 +262,7 @@ impl<'s> Symbolic<'s> {
             }
             WrittenSource::Copied(looked) => {
                 let from = looked.address.wrapping_add(offset);
-                let term = self.looked(terms, moment, looked, (from, length))?;
+                let term = self.looked(terms, moment, looked, from, length)?;
                 Ok(term.map_or_else(|| WrittenBytes::Unknown(Rc::new([])), WrittenBytes::Term))
             }
             WrittenSource::Unknown(conditions) => Ok(WrittenBytes::Unknown(Rc::clone(conditions))),
@@ -274,7 +279,7 @@ impl<'s> Symbolic<'s> {
         let term = match place {
             AssignedPlace::Memory(address, length) => {
                 let stored = evaluated.stored.clone();
-                match self.written(terms, moment, &stored, (address, length))? {
+                match self.written(terms, moment, &stored, address, length)? {
                     WrittenBytes::Term(term) => Some(term),
                     WrittenBytes::Unknown(conditions) => return Ok(unknown(&conditions)),
                     // The block was moved later: by `realloc`.
@@ -291,7 +296,7 @@ impl<'s> Symbolic<'s> {
                     }
                 }
             }
-            AssignedPlace::Pointer(address, length) => self.pointer_of(terms, &evaluated, (address, length)),
+            AssignedPlace::Pointer(address, length) => self.pointer_of(terms, &evaluated, address, length),
             AssignedPlace::Parameter(_, index) => evaluated.arguments.get(index as usize).copied().flatten(),
             AssignedPlace::Result(_) => evaluated.returned,
             AssignedPlace::Pinned(..) => None,
@@ -302,12 +307,7 @@ impl<'s> Symbolic<'s> {
     }
 
     /// The pointer through which an event wrote some bytes last.
-    pub fn pointer_of(
-        &self,
-        terms: &mut Terms,
-        evaluated: &Evaluated,
-        (address, length): (u64, u64),
-    ) -> Option<TermId> {
+    pub fn pointer_of(&self, terms: &mut Terms, evaluated: &Evaluated, address: u64, length: u64) -> Option<TermId> {
         let end = address.saturating_add(length);
         let covers = |one: &&StoredRange| one.address <= address && end <= one.address.saturating_add(one.length);
         let last = evaluated.stored.iter().rev().find(covers)?;

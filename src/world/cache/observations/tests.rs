@@ -40,7 +40,7 @@ fn observe(segment: &mut JournalSegment, n: u8, observation: Observation) {
     segment.append_durable(&record).unwrap();
 }
 
-fn observe_product(segment: &mut JournalSegment, (n, product): (u8, u8), observation: Observation) {
+fn observe_product(segment: &mut JournalSegment, n: u8, product: u8, observation: Observation) {
     let product = Some(key(product).to_string());
     let key = key(n).to_string();
     let record = Record::Observed { sequence: 0, key, nth: 0, product, toolset: None, observation };
@@ -429,16 +429,16 @@ fn a_product_answers_for_every_tree_until_it_answers_differently() {
         assert_eq!(found, expected.map(Ending::Exit));
     };
     check(&mut observations, 8, ANY, None);
-    observe_product(&mut segment, (1, 8), observation(3, false));
+    observe_product(&mut segment, 1, 8, observation(3, false));
     check(&mut observations, 8, ANY, Some(3));
     check(&mut observations, 8, CLEAN, None);
     // The tree from which it was made has its usual answer.
     check_code(&mut observations, 1, ANY, Some(3));
-    observe_product(&mut other, (2, 8), observation(3, true));
+    observe_product(&mut other, 2, 8, observation(3, true));
     check(&mut observations, 8, CLEAN, Some(3));
     // Even a run whose limit fits no query shows that the test is not steady.
     let cut = Observation { ending: Ending::Timeout, limit: Duration::from_secs(1), ..observation(0, false) };
-    observe_product(&mut other, (3, 8), cut);
+    observe_product(&mut other, 3, 8, cut);
     check(&mut observations, 8, ANY, None);
     check(&mut observations, 9, ANY, None);
 }
@@ -448,9 +448,9 @@ fn a_product_of_a_void_observation_does_not_answer() {
     let idd = tempfile::tempdir().unwrap();
     let mut segment = start(idd.path(), "a");
     let mut observations = open(idd.path());
-    observe_product(&mut segment, (1, 8), observation(3, false));
+    observe_product(&mut segment, 1, 8, observation(3, false));
     observations.void_incremental(&mut segment).unwrap();
     assert_eq!(observations.lookup_product(&key(8), ANY), None);
-    observe_product(&mut segment, (2, 8), observation(3, true));
+    observe_product(&mut segment, 2, 8, observation(3, true));
     assert!(observations.lookup_product(&key(8), ANY).is_some());
 }

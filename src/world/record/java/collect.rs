@@ -293,7 +293,7 @@ mod tests {
     }
 
     #[track_caller]
-    fn check(bytes: &[u8], expected: &[u32], (last, is_known): (u32, bool)) {
+    fn check(bytes: &[u8], expected: &[u32], last: u32, is_known: bool) {
         let mut found: Vec<u8> = Vec::new();
         let mut add = |offset: u64, bytes: &[u8]| {
             assert_eq!(offset, found.len() as u64);
@@ -308,18 +308,18 @@ mod tests {
 
     #[test]
     fn records_are_whole_ones_up_to_the_zeros() {
-        check(&file(&[1, 7, 16, 17, 0, 18, 5, 6, 0, 0]), &[1, 7, 16, 17, 0, 18, 5, 6], (18, true));
-        check(&file(&[1, 7, 18, 5]), &[1, 7], (1, true));
-        check(&file(&[16, 2, 16]), &[16, 2], (2, true));
-        check(&file(&[16, 3, 16]), &[16, 3], (3, true));
-        check(&file(&[16, 19, 16]), &[16], (16, false));
-        check(&file(&[])[..9], &[], (0, true));
+        check(&file(&[1, 7, 16, 17, 0, 18, 5, 6, 0, 0]), &[1, 7, 16, 17, 0, 18, 5, 6], 18, true);
+        check(&file(&[1, 7, 18, 5]), &[1, 7], 1, true);
+        check(&file(&[16, 2, 16]), &[16, 2], 2, true);
+        check(&file(&[16, 3, 16]), &[16, 3], 3, true);
+        check(&file(&[16, 19, 16]), &[16], 16, false);
+        check(&file(&[])[..9], &[], 0, true);
     }
 
     #[test]
     fn records_that_cross_the_border_of_chunks_stay_whole() {
         let many: Vec<u32> = (0..400_000).flat_map(|number| [18, number, 1]).collect();
-        check(&file(&many), &many, (18, true));
+        check(&file(&many), &many, 18, true);
     }
 
     #[test]

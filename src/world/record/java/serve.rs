@@ -62,7 +62,7 @@ const MAX_CLASS: u32 = 64 << 20;
 /// - `directory`: that of the virtual machine.
 ///
 /// Errors: it sends no messages, or nothing can be written. It goes on without rewritten classes then.
-pub fn serve(directory: &Path, (input, output): (&mut dyn Read, &mut dyn Write)) -> io::Result<()> {
+pub fn serve(directory: &Path, input: &mut dyn Read, output: &mut dyn Write) -> io::Result<()> {
     let mut server = MachineServer::new(directory)?;
     answer(output, &[])?;
     let mut head = [0; 4];
@@ -202,7 +202,7 @@ mod tests {
         let lost = [ask(LOST, 8, 1), ask(LOST, 9, 0)].concat();
         let input = [&3_u32.to_le_bytes()[..], b"xyz", &file, &ring, &lost, &[9, 0]].concat();
         let mut output = Vec::new();
-        serve(place.path(), (&mut &*input, &mut output)).unwrap();
+        serve(place.path(), &mut &*input, &mut output).unwrap();
         // There is no file for the second ring; one that is there is not full; and one is not there.
         let no = [1, 0, 0, 0, 0];
         assert_eq!(output, [&[0; 28][..], &no, &no, &no, &[0; 8]].concat());
@@ -220,6 +220,6 @@ mod tests {
     fn who_sends_no_length_is_no_agent() {
         let place = tempfile::tempdir().unwrap();
         let input = (MAX_CLASS + 1).to_le_bytes();
-        assert!(serve(place.path(), (&mut &input[..], &mut Vec::new())).is_err());
+        assert!(serve(place.path(), &mut &input[..], &mut Vec::new()).is_err());
     }
 }

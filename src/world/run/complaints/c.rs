@@ -46,7 +46,8 @@ pub struct CheckedUnit {
 ///
 /// - `n_changed`: the number of changed sources at the beginning of `sources`; these are checked more thoroughly.
 pub fn units(
-    (sources, n_changed): (&[Vec<u8>], usize),
+    sources: &[Vec<u8>],
+    n_changed: usize,
     database: Option<&CompileDatabase>,
     compiles: Option<&Compiles>,
 ) -> (Vec<CheckedUnit>, Vec<Vec<u8>>) {
@@ -100,7 +101,7 @@ mod tests {
     fn sources_that_changed_are_looked_at_more_thoroughly_and_what_is_not_known_is_said() {
         let compiles = Compiles::read("[\"<worktree>/d\",\"cc\",\"-DX\"]\n\"a.c\"\n\"../b.c\"\n@idd end\n").unwrap();
         let sources = [b"d/a.c".to_vec(), b"b.c".to_vec(), b"c.c".to_vec()];
-        let (units, unknown) = units((&sources, 1), None, Some(&compiles));
+        let (units, unknown) = units(&sources, 1, None, Some(&compiles));
         let commands: Vec<&str> = units.iter().map(|unit| std::str::from_utf8(&unit.command).unwrap()).collect();
         assert_eq!(commands, [format!("cc -DX {THOROUGH} a.c"), format!("cc -DX {QUICK} ../b.c")]);
         assert_eq!(unknown, [b"c.c"]);

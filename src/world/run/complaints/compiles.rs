@@ -220,7 +220,7 @@ pub fn note_execution(start: &ProgramStart<'_>) {
 ///
 /// - `name`: the link that was called.
 /// - `path`: the directories of compilers, without the links.
-pub fn note(file: &Path, name: &OsStr, words: &[OsString], (directory, path): (&Path, &OsStr)) -> io::Result<i32> {
+pub fn note(file: &Path, name: &OsStr, words: &[OsString], directory: &Path, path: &OsStr) -> io::Result<i32> {
     log(file, name, words, directory);
     relay(name, words, directory, path)
 }

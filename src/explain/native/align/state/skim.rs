@@ -45,7 +45,7 @@ impl<'s> StateWalk<'s> {
     ///
     /// A number is if it holds the same in both runs from steps that correspond, or if a run does not know it; unless it may be a part of a pointer. A pointer is
     /// if it is null in both, or neither run knows it.
-    pub(super) fn skipped(&self, skim: Skim, (at, their_at): (u64, u64), n: u64) -> u64 {
+    pub(super) fn skipped(&self, skim: Skim, at: u64, their_at: u64, n: u64) -> u64 {
         let n_elements = OCTET / skim.size;
         if n < n_elements || !at.is_multiple_of(OCTET) {
             return 0;

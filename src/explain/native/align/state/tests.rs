@@ -9,7 +9,7 @@ type Differing = Vec<(String, String, String)>;
 
 /// What differs right before the `nth` step of a line of the failing run, and the part of it that cannot be
 /// overwritten.
-fn differing(program: &str, ending: RunEnding, (line, nth): (u32, usize)) -> (Differing, Differing) {
+fn differing(program: &str, ending: RunEnding, line: u32, nth: usize) -> (Differing, Differing) {
     let mut causality = causality(program, ending);
     let at = stored::step(&mut causality.failing().player, line, nth);
     let point = causality.point_until(at).unwrap();
@@ -26,7 +26,7 @@ fn cell(path: &str, ours: &str, theirs: &str) -> (String, String, String) {
 
 #[test]
 fn one_character_of_a_text_differs_by_itself_and_its_source_is_only_in_the_reference() {
-    let (cells, unpatched) = differing("text", RunEnding::Exit(0), (14, 0));
+    let (cells, unpatched) = differing("text", RunEnding::Exit(0), 14, 0);
     assert_eq!(cells, [cell("text[1]", "111 'o'", "105 'i'")]);
     assert_eq!(unpatched, ["main.from", "from"].map(|path| cell(path, "\"ho there\"", "\"hi there\"")));
 }
@@ -34,7 +34,7 @@ fn one_character_of_a_text_differs_by_itself_and_its_source_is_only_in_the_refer
 #[test]
 fn a_pointer_differs_by_where_it_leads_and_not_by_its_number() {
     // The parameter leads to the variable of `main` in both runs.
-    let (cells, unpatched) = differing("crash", RunEnding::Signal(11), (11, 0));
+    let (cells, unpatched) = differing("crash", RunEnding::Signal(11), 11, 0);
     assert_eq!(cells, [cell("part.size", "4", "3"), cell("whole.part", "NULL", "&part.size")]);
     assert_eq!(unpatched, []);
 }

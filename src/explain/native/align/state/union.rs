@@ -29,7 +29,7 @@ impl<'s> StateWalk<'s> {
         let text = self.text(debug, compound).filter(|_| !is_whole);
         let same = text.zip(text.and_then(|text| other.members.iter().find(|same| same.name == text.name)));
         let types = same.and_then(|(text, same)| Some((text, text.ty?, same.ty?)));
-        let Some((text, ty, other_ty)) = types else { return self.words((at, their_at), n_bytes, members, way) };
+        let Some((text, ty, other_ty)) = types else { return self.words(at, their_at, n_bytes, members, way) };
         self.queue.push_back(PartPair {
             ours: (at, debug, ty),
             theirs: (their_at, other_debug, other_ty),
@@ -52,10 +52,10 @@ impl<'s> StateWalk<'s> {
     }
 
     /// A row of words of which only the size is known.
-    fn words(&mut self, (at, their_at): (u64, u64), n_bytes: u64, union: Option<&Rc<Union>>, way: &AccessPath) {
+    fn words(&mut self, at: u64, their_at: u64, n_bytes: u64, union: Option<&Rc<Union>>, way: &AccessPath) {
         for begin in (0..n_bytes).step_by(8) {
             let length = (n_bytes - begin).min(8);
-            for (offset, length) in self.known((at + begin, their_at + begin), length) {
+            for (offset, length) in self.known(at + begin, their_at + begin, length) {
                 let offset = begin + offset;
                 self.leaves.push(ValuePair {
                     addresses: (at + offset, their_at + offset),
@@ -72,7 +72,7 @@ impl<'s> StateWalk<'s> {
 
     /// The parts of a word that are known, as offset and length: the whole word, or the halves of it, the quarters or
     /// bytes, if both runs know the same of these. A member that is shorter than its union leaves the rest unknown.
-    fn known(&self, (at, their_at): (u64, u64), length: u64) -> Vec<(u64, u64)> {
+    fn known(&self, at: u64, their_at: u64, length: u64) -> Vec<(u64, u64)> {
         let mut open = vec![(0, length)];
         let mut found = Vec::new();
         while let Some((offset, length)) = open.pop() {
