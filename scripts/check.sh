@@ -118,6 +118,7 @@ if has_part 2; then
     else
         step cargo check --locked --no-default-features
     fi
+    linted step cargo check --locked --no-default-features --features explain
 fi
 if has_part 3; then
     step scripts/macos.sh

@@ -1,6 +1,7 @@
 //! `git idd debug`: asks about steps of a run, in the [`panes`] of a terminal, or by lines with one answer each.
 
 mod draw;
+#[cfg(feature = "mcp")]
 pub mod once;
 mod panes;
 mod question_view;

@@ -180,10 +180,14 @@ impl FindingSources<'_> {
             format!("{}{}", id.short(), if is_repaired { " (with a repair)" } else { "" })
         };
         let [pass, fail] = self.plan.order.history.find.words().shows;
-        let fails = seen(Outcome::Fail).max_by_key(|(distance, ..)| *distance).map(name)?;
-        let passes = match seen(Outcome::Pass).min_by_key(|(distance, ..)| *distance).map(name) {
-            Some(newest) => format!("the newest that {pass} is {newest}"),
-            None => format!("none {pass} yet"),
+        let fails = seen(Outcome::Fail).max_by_key(|(distance, ..)| *distance).map(name);
+        let passes = seen(Outcome::Pass).min_by_key(|(distance, ..)| *distance).map(name);
+        let (fails, passes) = match (fails, passes) {
+            (None, None) => return None,
+            (Some(fails), None) => (fails, format!("none {pass} yet")),
+            (fails, Some(newest)) => {
+                (fails.unwrap_or_else(|| finding.bad.short()), format!("the newest that {pass} is {newest}"))
+            }
         };
         Some(Untrusted::from(format!("Of the revisions tested so far the oldest that {fail} is {fails}, {passes}.")))
     }

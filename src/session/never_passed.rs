@@ -25,7 +25,8 @@ impl Hunt<'_> {
 
     /// The note on the revisions that fail, while nothing is known to pass; `None` before the first verdict.
     fn so_far(&self, finding: &Finding) -> Option<String> {
-        if finding.last_good.is_some() || finding.first_bad.is_some() {
+        let passes = finding.verdicts.iter().any(|(_, outcome, _)| *outcome == Outcome::Pass);
+        if passes || finding.last_good.is_some() || finding.first_bad.is_some() {
             return None;
         }
         // The last verdict of a revision counts: a repair can change it.

@@ -179,6 +179,13 @@ fn a_stopped_search_says_what_it_has_tested_and_what_is_left() {
         finding.verdicts = vec![(world.commits[2], Outcome::Fail, false)];
     });
     assert!(notes_of(&none)[0].ends_with(", none passes yet."));
+    let untestable = reported(Until::Fix, |finding, world| {
+        let [one, .., four] = world.commits[..] else { panic!("four commits") };
+        (finding.conclusion, finding.bad) = (Conclusion::Budget, four);
+        finding.verdicts = vec![(four, Outcome::Fail, false), (one, Outcome::Pass, false)];
+    });
+    let bad = untestable.bad.as_ref().unwrap().commit.short();
+    assert!(notes_of(&untestable)[0].contains(&format!("the oldest that fails is {bad}, the newest that passes is ")));
 }
 
 #[test]
