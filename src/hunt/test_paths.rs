@@ -30,13 +30,17 @@ pub fn is_test_path(path: &[u8]) -> bool {
             || stem.ends_with(&format!("_{word}"))
             || stem.ends_with(&format!("-{word}"))
     };
-    // `lib/Test/Mojo.pm` is a library: a test of Perl is no module.
-    if name.rsplit_once('.').is_some_and(|(_, extension)| extension == "pm") {
+    let extension = name.rsplit_once('.').map_or("", |(_, extension)| extension);
+    // `.github/workflows/tests.yaml` says where tests run, `requirements/tests.txt` with what. `lib/Test/Mojo.pm` is a
+    // library: a test of Perl is no module.
+    let is_hidden = parts.iter().any(|part| part.starts_with('.'));
+    if is_hidden || parts.contains(&"requirements") || stem.starts_with("requirements") || extension == "pm" {
         return false;
     }
+    let is_prose = ["md", "rst", "adoc"].contains(&extension);
     parts.iter().any(|part| DIRECTORIES.contains(part))
         || [".test.", ".spec."].iter().any(|mark| name.contains(mark))
-        || ["test", "tests", "spec"].into_iter().any(is_named)
+        || !is_prose && ["test", "tests", "spec"].into_iter().any(is_named)
         || is_class
 }
 
@@ -112,6 +116,11 @@ mod tests {
         check("org/example/Latest.java", false);
         check("org/example/Testament.java", false);
         check("lib/Test/Mojo.pm", false);
+        check(".github/workflows/tests.yaml", false);
+        check("requirements/tests.txt", false);
+        check("requirements-test.txt", false);
+        check("docs/test.md", false);
+        check("test/fixtures/links.md", true);
         check("src/latest.c", false);
         check("src/contest.c", false);
         check("attest/main.c", false);

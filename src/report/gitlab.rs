@@ -10,7 +10,8 @@ use sha2::{Digest, Sha256};
 
 use crate::json::write_line;
 use crate::places::{ReplacedLines, places};
-use crate::{Report, Status, Terminal, Untrusted, base64, summary};
+use crate::{Report, Status, Terminal, Untrusted, summary};
+use data_encoding::BASE64;
 
 /// Writes `report`; `test` is the test command of the hunt.
 pub fn write(report: &Report, test: &Untrusted, out: &mut dyn Write) -> io::Result<()> {
@@ -38,7 +39,7 @@ fn issue(report: &Report, test: &Untrusted, ReplacedLines { file, lines, .. }: &
 /// Equal for the same finding at the same place.
 fn fingerprint(parts: &[&str]) -> String {
     let digest = parts.iter().fold(Sha256::new(), |digest, part| digest.chain_update(part).chain_update([0]));
-    base64::encode(&digest.finalize()[..16])
+    BASE64.encode(&digest.finalize()[..16])
 }
 
 #[cfg(test)]

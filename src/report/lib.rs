@@ -8,8 +8,6 @@ pub mod certificate;
 
 pub mod escape;
 
-pub mod base64;
-
 mod bounds;
 
 pub mod chain;

@@ -3,7 +3,8 @@
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use crate::{Untrusted, base64};
+use crate::Untrusted;
+use data_encoding::BASE64;
 
 #[derive(Serialize, Deserialize)]
 #[serde(untagged)]
@@ -17,7 +18,7 @@ impl Serialize for Untrusted {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match str::from_utf8(self.as_bytes()) {
             Ok(text) => serializer.serialize_str(text),
-            Err(_) => WireBytes::Encoded { base64: base64::encode(self.as_bytes()) }.serialize(serializer),
+            Err(_) => WireBytes::Encoded { base64: BASE64.encode(self.as_bytes()) }.serialize(serializer),
         }
     }
 }
@@ -26,9 +27,7 @@ impl<'de> Deserialize<'de> for Untrusted {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         match WireBytes::deserialize(deserializer)? {
             WireBytes::Text(text) => Ok(text.into()),
-            WireBytes::Encoded { base64 } => {
-                base64::decode(&base64).map(Self::from).ok_or_else(|| D::Error::custom("no base64"))
-            }
+            WireBytes::Encoded { base64 } => BASE64.decode(base64.as_bytes()).map(Self::from).map_err(D::Error::custom),
         }
     }
 }

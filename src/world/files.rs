@@ -2,10 +2,10 @@
 
 use crate::cache::Key;
 use crate::system;
+use data_encoding::{HEXLOWER, HEXLOWER_PERMISSIVE};
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
-use std::fmt::Write as _;
 use std::fs::File;
 use std::io::{Read, Write};
 use std::os::unix::ffi::OsStrExt;
@@ -299,17 +299,12 @@ pub fn size(path: &Path) -> u64 {
 
 /// Bytes as hexadecimal digits.
 pub fn hex(bytes: &[u8]) -> String {
-    bytes.iter().fold(String::new(), |mut text, byte| {
-        write!(text, "{byte:02x}").expect("a string takes all");
-        text
-    })
+    HEXLOWER.encode(bytes)
 }
 
 /// The bytes that hexadecimal digits stand for; `None` if others are among them, or one is missing.
 pub fn unhex(digits: &str) -> Option<Vec<u8>> {
-    let value = |digit: u8| char::from(digit).to_digit(16).and_then(|value| u8::try_from(value).ok());
-    let byte = |pair: &[u8]| Some(value(*pair.first()?)? << 4 | value(*pair.get(1)?)?);
-    digits.as_bytes().chunks(2).map(byte).collect()
+    HEXLOWER_PERMISSIVE.decode(digits.as_bytes()).ok()
 }
 
 /// A short digest of a path.

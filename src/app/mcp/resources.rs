@@ -1,7 +1,8 @@
 //! The resources: reports and patches of stored hunts.
 
 use crate::mcp::state::ServerState;
-use idd_report::{Report, Terminal, Untrusted, base64};
+use data_encoding::BASE64;
+use idd_report::{Report, Terminal, Untrusted};
 use idd_session::kept::KeptHunt;
 use idd_session::{Failure, kept, saved};
 
@@ -122,7 +123,7 @@ pub fn read(address: &str, state: &ServerState) -> Result<(ResourceContent, &'st
     }
     let content = match String::from_utf8(bytes) {
         Ok(text) => ResourceContent::Text(text),
-        Err(error) => ResourceContent::Base64(base64::encode(error.as_bytes())),
+        Err(error) => ResourceContent::Base64(BASE64.encode(error.as_bytes())),
     };
     Ok((content, TEMPLATES[at].2))
 }

@@ -33,8 +33,9 @@ use crate::story::Story;
 use crate::views::{ChangeView, views};
 use crate::{
     ClaimEvidence, Commit, Explained, Explanation, Inline, PortRung, Report, ReportedFix, Suite, Terminal, Untrusted,
-    base64, summary,
+    summary,
 };
+use data_encoding::BASE64;
 use idd_base::{CommitId, count};
 
 const STYLE: &str = include_str!("style.css");
@@ -87,7 +88,7 @@ pub fn write(page: &HtmlPage<'_>, out: &mut dyn Write) -> io::Result<()> {
 
 /// The source expression of a Content-Security-Policy for a text in the page.
 fn hash(text: &str) -> String {
-    format!("'sha256-{}'", base64::encode(&Sha256::digest(text)))
+    format!("'sha256-{}'", BASE64.encode(&Sha256::digest(text)))
 }
 
 fn document(page: &HtmlPage<'_>, out: &mut Markup) {

@@ -1,9 +1,12 @@
 //! Words that are probably meant by mistyped ones.
 
+use strsim::osa_distance;
+
 /// Whether a word is a slip of the keyboard away from a name: the same letters in another order, or one letter missing,
 /// added or wrong.
 pub fn is_slip(word: &[u8], name: &[u8]) -> bool {
-    letters(name) == letters(word) || name.len() > 3 && distance(word, name) <= 1
+    let distance = || osa_distance(&String::from_utf8_lossy(word), &String::from_utf8_lossy(name));
+    letters(name) == letters(word) || name.len() > 3 && distance() <= 1
 }
 
 /// Whether a file name is probably meant by another one: a slip, another case, or the same without its extension.
@@ -25,32 +28,9 @@ fn letters(word: &[u8]) -> Vec<u8> {
 /// half of them; the first one of several. Case does not count.
 pub fn nearest<'c>(word: &str, candidates: impl IntoIterator<Item = &'c str>) -> Option<&'c str> {
     let is_near = |(distance, name): &(usize, &str)| *distance <= 2 && distance * 2 < name.chars().count();
-    let letters = |text: &str| text.to_lowercase().chars().collect::<Vec<_>>();
-    let word = letters(word);
-    let with_distance = candidates.into_iter().map(|name| (distance(&word, &letters(name)), name));
+    let word = word.to_lowercase();
+    let with_distance = candidates.into_iter().map(|name| (osa_distance(&word, &name.to_lowercase()), name));
     with_distance.filter(is_near).min_by_key(|(distance, _)| *distance).map(|(_, name)| name)
-}
-
-/// The number of letters that have to be added, removed, replaced, or swapped with the next one.
-///
-/// Source: the optimal string alignment distance, a restricted form of that of Damerau 1964.
-fn distance<T: PartialEq>(from: &[T], to: &[T]) -> usize {
-    let mut rows = vec![vec![0; to.len() + 1]; from.len() + 1];
-    for row in 0..=from.len() {
-        for column in 0..=to.len() {
-            rows[row][column] = if row == 0 || column == 0 {
-                row + column
-            } else {
-                let is_equal = from[row - 1] == to[column - 1];
-                let replaced = rows[row - 1][column - 1] + usize::from(!is_equal);
-                let best = replaced.min(rows[row - 1][column] + 1).min(rows[row][column - 1] + 1);
-                let is_swapped =
-                    row > 1 && column > 1 && from[row - 1] == to[column - 2] && from[row - 2] == to[column - 1];
-                if is_swapped { best.min(rows[row - 2][column - 2] + 1) } else { best }
-            };
-        }
-    }
-    rows[from.len()][to.len()]
 }
 
 #[cfg(test)]
@@ -72,20 +52,6 @@ mod tests {
             [("test.sh", "test.sh"), ("run.sh", "test.sh"), ("a", "b"), (".x", ".y"), ("test.sh", "testing.sh")]
         {
             assert!(!is_near_file(word.as_bytes(), name.as_bytes()), "{word} {name}");
-        }
-    }
-
-    #[test]
-    fn the_distance_counts_missing_added_wrong_and_swapped_letters() {
-        for (from, to, expected) in [
-            ("", "", 0),
-            ("jobs", "jobs", 0),
-            ("jbos", "jobs", 1),
-            ("job", "jobs", 1),
-            ("jots", "job", 2),
-            ("", "a", 1),
-        ] {
-            assert_eq!(distance(from.as_bytes(), to.as_bytes()), expected, "{from} {to}");
         }
     }
 

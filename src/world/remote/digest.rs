@@ -36,14 +36,7 @@ impl Digest {
 
     /// From the form of the protocol; `None` if it is malformed.
     pub fn from_api(digest: &api::Digest) -> Option<Self> {
-        let bytes = digest.hash.as_bytes();
-        let mut hash = [0; 32];
-        if bytes.len() != 64 {
-            return None;
-        }
-        for (byte, pair) in hash.iter_mut().zip(bytes.chunks(2)) {
-            *byte = u8::from_str_radix(str::from_utf8(pair).ok()?, 16).ok()?;
-        }
+        let hash = files::unhex(&digest.hash)?.try_into().ok()?;
         Some(Self { hash, n_bytes: digest.size_bytes.try_into().ok()? })
     }
 
