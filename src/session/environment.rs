@@ -427,7 +427,8 @@ impl Hunt<'_> {
         }
         let kind = |seen: &Observation| reproduced(seen, &self.runner.judging.criteria);
         let (shown, other) = (kind(with), without.first().map(kind));
-        if shown != PlainResult::Fails && other != Some(PlainResult::Fails) {
+        let is_build = shown == PlainResult::Passes && other == Some(PlainResult::BuildFails);
+        if shown != PlainResult::Fails && other != Some(PlainResult::Fails) && !is_build {
             return Ok(None);
         }
         // Runs of one tree that differ explain the difference.

@@ -283,7 +283,9 @@ impl Hunt<'_> {
             let (n_failing, n_passing) = (count(PlainResult::Fails), count(PlainResult::Passes));
             // Two passes are not enough to report that the bad revision passes.
             let is_enough = if is_noisy { n_failing >= 2 } else { n_failing > 0 || n_passing >= N_PASSES };
-            if is_enough || (!is_noisy && n_passing == 0) {
+            // The first run can have files that the build needs.
+            let lacks_files = count(PlainResult::BuildFails) + 1 == seen.len();
+            if is_enough || (!is_noisy && (n_passing == 0 || lacks_files)) {
                 break;
             }
             let Some(more) = self.runner.reproduce(probe, &[nth])? else { return Ok(None) };

@@ -205,6 +205,16 @@ fn a_test_that_fails_only_without_an_untracked_file_is_not_hunted() {
 }
 
 #[test]
+fn a_test_whose_build_needs_an_untracked_file_and_that_passes_is_not_hunted() {
+    let place = Place::empty();
+    place.script("test.sh", "exit 0\n");
+    place.commit("Add a test");
+    place.write("data.txt", "1");
+    let said = place.said(&["--build", "cat data.txt", "--", "./test.sh"], BAD_PASSES);
+    assert!(said.contains("The test passes at the bad revision: there is nothing to hunt.\n"), "{said}");
+}
+
+#[test]
 fn a_test_that_the_runner_does_not_find_is_no_failure() {
     let place = Place::new();
     let line = "echo 'ERROR: not found: tests/test_a.py::test_b'; echo; exit 4";
