@@ -36,14 +36,16 @@ use idd_session::talk::Talk as _;
 use idd_session::{Context, Failure, Interrupt, certificate, hunt, kept, lease, require_support, saved, story};
 use idd_world::cache::{KeepLimits, Observations};
 use idd_world::lease::LeaseHolder;
+use idd_world::process::shell;
 #[cfg(feature = "explain")]
 use idd_world::record::store;
 use idd_world::repo::fetch::Remote;
 use idd_world::repo::ownership::OwnerGuard;
+use idd_world::repo::patch::{MovedSubmodule, moved_submodules};
 use idd_world::repo::{Location, RepoError, Repository, fetch, graph, keep, locate, origin, private};
 use idd_world::{files, journal};
 use std::ffi::{OsStr, OsString};
-use std::fmt::Display;
+use std::fmt::{Display, Write as _};
 use std::io::Write as _;
 use std::os::unix::ffi::OsStringExt as _;
 use std::path::Path;
@@ -570,6 +572,8 @@ fn apply(
         Failure::from_error(&error)
             .with_hint(format!("{why}; nothing was changed. The fix is kept in `{}`", patch.display()))
     })?;
+    // `git apply` leaves them where they are.
+    let moved = moved_submodules(fix.patch.as_bytes());
     let mut text = format!("Applied the fix ({}) to the working tree.\n", count(fix.lines, "line"));
     if !is_recommended {
         let (lines, at) = (count(fix.lines, "line"), fix.commit.short());
@@ -582,6 +586,13 @@ fn apply(
             tested => format!("The test does not pass with it: {tested} at {at}.\n"),
         };
         text = format!("Applied the reversal `{name}` ({lines}) to the working tree.\n{tested}");
+    }
+    if !moved.is_empty() && fix.lines == 2 * moved.len() as u64 {
+        "The fix only moves submodules; nothing was changed.\n".clone_into(&mut text);
+    }
+    for MovedSubmodule { path, commit } in moved {
+        let submodule = Terminal.line(&Untrusted::from(shell::quoted(&path).as_slice()));
+        let _ = writeln!(text, "`git -C {submodule} checkout {commit}` moves the submodule to the commit of the fix.");
     }
     Ok(CommandAnswer::Done(text, 0))
 }

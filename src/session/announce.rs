@@ -3,10 +3,11 @@
 use crate::environment::AllFiles;
 use crate::finding::FindingSources;
 use crate::order::Until;
+use crate::python::CompiledModule;
 use crate::runner::{Runner, RunnerError};
 use crate::saved::KeptCommit;
 use crate::varying_line::UnlikeLines;
-use crate::{finding, kept, saved};
+use crate::{finding, kept, python, saved};
 use idd_base::Outcome;
 use idd_hunt::drive::{ProbeRunner, RunnerReply};
 use idd_hunt::finding::{Conclusion, Finding};
@@ -30,6 +31,8 @@ pub struct Announcing<'a, 'p> {
     pub location: &'a Location,
     /// All files of the user, if the hunt uses only some of them, until a run at the first bad commit has seen them.
     pub all_files: Option<AllFiles>,
+    /// Modules that all revisions have from the working tree, each with its source.
+    pub compiled: &'a [CompiledModule],
     /// The commit that the journal has.
     pub kept: &'a mut Option<KeptCommit>,
     /// The lines of failures that only differ in them; `None` if the line does not count, or always counts.
@@ -41,6 +44,20 @@ pub struct Announcing<'a, 'p> {
 }
 
 impl Announcing<'_, '_> {
+    /// Ends the hunt if a good and the bad revision were tested with one compiled module although its sources differ.
+    fn refuse_same_module(&self) -> Result<(), RunnerError> {
+        let finding = &self.state.borrow().finding;
+        let Some(good) = finding.last_good.filter(|_| finding.first_bad.is_some() && !self.compiled.is_empty()) else {
+            return Ok(());
+        };
+        // The test may build them.
+        if self.runner.has_built() != Some(false) {
+            return Ok(());
+        }
+        let same = python::same_module(self.compiled, good, self.sources.plan, self.sources.store.repository());
+        same.map_or(Ok(()), |failure| Err(RunnerError::Ended(Box::new(failure))))
+    }
+
     fn announce(&mut self) -> Result<(), RunnerError> {
         let (mut found, n_refused) = {
             let state = self.state.borrow();
@@ -113,7 +130,10 @@ impl ProbeRunner for Announcing<'_, '_> {
                 return Ok(RunnerReply::Again(again));
             }
         }
-        self.runner.answer(probes)
+        self.refuse_same_module()?;
+        let reply = self.runner.answer(probes)?;
+        self.refuse_same_module()?;
+        Ok(reply)
     }
 
     fn has_slow_claim(&mut self, probes: &[Probe]) -> Result<bool, RunnerError> {

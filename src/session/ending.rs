@@ -15,8 +15,7 @@ use idd_world::journal::Record;
 use idd_world::repo::TreeStore;
 use idd_world::repo::promisor::Promisor;
 use idd_world::repo::state::UserState;
-use idd_world::run::classify::printed;
-use idd_world::run::normalise::quoted_values;
+use idd_world::run::compared::compared_values;
 use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStrExt;
@@ -87,20 +86,19 @@ impl Hunt<'_> {
     fn other_values(&mut self, finding: &Finding) -> Result<Option<Untrusted>, Failure> {
         let line = self.signature.as_ref().and_then(|signature| signature.line.clone());
         let (Some(line), Some(first_bad)) = (line, finding.first_bad) else { return Ok(None) };
-        let values = |seen: &Observation| {
-            printed(seen, &line).map(|line| quoted_values(&line).into_iter().map(str::to_owned).collect::<Vec<_>>())
-        };
+        let values = |seen: &Observation| Some(compared_values(seen, &line)).filter(|values| !values.is_empty());
         let at_bad: BTreeSet<_> = self.seen.iter().filter_map(values).collect();
         let mut fails = finding.evidence.iter().filter(|run| run.expected == Expected::Fail);
         let Some(run) = fails.find(|run| run.revision == first_bad) else { return Ok(None) };
         let Some(seen) = self.runner.seen(&Probe::of(run.tree, first_bad, Phase::Search))? else { return Ok(None) };
         // Where the values change from run to run, they tell nothing.
-        let differs = at_bad.len() == 1 && values(&seen).is_some_and(|values| !at_bad.contains(&values));
-        Ok(printed(&seen, &line).filter(|_| differs).map(|line| {
+        let others = values(&seen).filter(|values| at_bad.len() == 1 && !at_bad.contains(values));
+        Ok(others.map(|others| {
             Untrusted::from(format!(
-                "At {} the failure has other values than at the bad revision: `{line}`. If it is another failure, `--match \
+                "At {} the failure has other values than at the bad revision: `{}`. If it is another failure, `--match \
                  <regex>` hunts one of the two.",
-                first_bad.short()
+                first_bad.short(),
+                others.join("`, `")
             ))
         }))
     }
@@ -177,6 +175,7 @@ impl Hunt<'_> {
         if self.plan.divisions.is_regenerated && report.fix.is_some() {
             note("Generated files are in no patch: `idd.regenerate` wrote them for each probe.".to_owned());
         }
+        session.noticed.unchanging.iter().cloned().for_each(&mut note);
         session.noticed.artifacts.iter().cloned().for_each(&mut note);
         if let Some(limit) = session.noticed.cut_at
             && !matches!(self.signature, Some(Signature { ending: Ending::Timeout, .. }))

@@ -15,10 +15,11 @@
 //! Tests that the user has edited and not committed belong to these files. A revision that is tested with another version of
 //! a test than its own says less of the revision, so the second run has none of them; they come back if it differs.
 
-use crate::hints::files::{listed, same_product};
+use crate::hints::files::listed;
 use crate::hints::words::lacking;
 use crate::hunt::{Hunt, Reproduced};
 use crate::plan::Adjustments;
+use crate::python::CompiledModule;
 use crate::runner::{Runner, RunnerError};
 use crate::{Failure, hold};
 use idd_base::{CommitId, Observation, Outcome, Reason};
@@ -41,7 +42,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
 use std::mem;
 use std::os::unix::ffi::OsStrExt as _;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -52,9 +53,6 @@ const MAX_RUN_TIME: Duration = Duration::from_secs(30);
 
 /// If the first run of that search takes this long, it is said why there are others before the failure is reproduced.
 const SLOW_RUN: Duration = Duration::from_secs(5);
-
-/// Files in the directory of a build that was configured: by `CMake`, Meson and autotools.
-const CONFIGURED: [&str; 3] = ["CMakeCache.txt", "build.ninja", "config.status"];
 
 /// The number of paths that are named.
 const MAX_NAMED: usize = 5;
@@ -78,7 +76,9 @@ pub(super) struct Environment {
     /// A probe that showed the same as the first run, and what that showed.
     pub(super) first_run: Option<(Key, Observation)>,
     /// Whether the first run read no tracked file but tests and their setup.
-    reads_no_source: bool,
+    pub(super) reads_no_source: bool,
+    /// The modules of Python in the working tree that were compiled of a tracked source, if nothing builds them.
+    pub(super) compiled: Vec<CompiledModule>,
     /// The mounted directories that the first run tried to remove or to rename.
     removed: Vec<Vec<u8>>,
 }
@@ -262,11 +262,10 @@ impl Hunt<'_> {
             return Ok(FirstRun::Stopped);
         };
         let recorded = self.runner.take_uses();
-        self.find_removed(&all, &recorded);
-        let is_failing = reproduced(&seen, &self.runner.judging.criteria) == PlainResult::Fails;
-        let read: BTreeSet<_> = recorded.into_iter().filter(|(_, seen)| seen.is_read()).map(|(path, _)| path).collect();
+        self.find_removed(&all, &recorded.inside);
+        let read = recorded.read_inside();
+        let is_failing = self.judge_uses(&seen, &recorded, &all)?;
         let is_read_and_removed = |needed: &Arc<UserPath>| self.environment.removed.contains(&needed.path);
-        self.environment.reads_no_source = is_failing && self.reads_no_source(&all, &read)?;
         if (!is_failing || self.used(&all, &read).iter().any(is_read_and_removed)) && self.unmount(&all)? {
             return self.with_all_files(adjustments);
         }
@@ -300,26 +299,6 @@ impl Hunt<'_> {
         self.environment.with_edited = None;
         self.environment.listed = if kept.is_empty() { EnvironmentState::Closed } else { EnvironmentState::Open(kept) };
         true
-    }
-
-    /// Whether a run read something, but no tracked file other than tests and their setup: then it shows the same at every
-    /// revision, unless it reads what is built of the sources.
-    fn reads_no_source(&self, all: &[Arc<UserPath>], read: &BTreeSet<PathBuf>) -> Result<bool, Failure> {
-        let Some(top) = &self.location.top else { return Ok(false) };
-        let user = private::open(&self.location.git_directory)?;
-        let is_beside =
-            |path: &Path| path.ancestors().any(|above| all.iter().any(|one| one.path == above.as_os_str().as_bytes()));
-        let is_source = |path: &PathBuf| {
-            let name = path.as_os_str().as_bytes();
-            let is_of_test = is_test_path(name) || is_setup_path(name) || self.plan.held.contains_key(name);
-            let is_hidden = path.iter().any(|part| part.as_bytes().starts_with(b"."));
-            !is_of_test
-                && !is_hidden
-                && !is_beside(path)
-                && top.join(path).is_file()
-                && graph::has_path(&user, self.plan.bad, name)
-        };
-        Ok(!read.is_empty() && !read.iter().any(is_source))
     }
 
     /// Keeps which mounted directories a run tried to remove or to rename.
@@ -578,22 +557,8 @@ impl Hunt<'_> {
         self.runner.stand(Surroundings { has_objects, ..self.runner.surroundings().clone() });
         self.environment.needed.clone_from(&needed);
         adjustments.environment = needed;
-        let is_old =
-            self.environment.reads_no_source || self.has_configured_build() && self.runner.has_built() == Some(false);
-        if self.plan.commands.build.is_none()
-            && is_old
-            && let Some(said) = self.with_scene(&[], same_product).flatten()
-        {
-            self.runner.talk.say(&Terminal.line(&Untrusted::from(said)));
-        }
+        self.say_if_old()?;
         Ok(())
-    }
-
-    /// Whether the environment has the directory of a build that was configured.
-    fn has_configured_build(&self) -> bool {
-        let ignored = self.environment.needed.iter().filter(|path| path.is_ignored());
-        let mut directories = ignored.filter_map(|path| path.shown()).map(|shown| &shown.source);
-        directories.any(|directory| CONFIGURED.iter().any(|name| directory.join(name).is_file()))
     }
 
     /// Shows these files to probes from now on; the small ones are part of the trees.

@@ -383,6 +383,7 @@ impl<'h> Hunt<'h> {
                 },
                 location: self.location,
                 all_files,
+                compiled: &self.environment.compiled,
                 kept: &mut self.kept,
                 unlike: order.may_widen.then(UnlikeLines::default),
                 proved: &mut self.proved,
@@ -475,6 +476,8 @@ impl<'h> Hunt<'h> {
     /// The order for the engine.
     fn order(&self, adjustments: &Adjustments, store: &TreeStore) -> Result<HuntWishes, Failure> {
         let mut order = self.plan.engine_order(adjustments, &self.history);
+        // A test file of the user replaces those of the revisions: what breaks it can be no test of a revision.
+        order.check_vacuous = order.check_vacuous && !self.runs_tests_of_user()?;
         order.is_audited = self.runner.checks.audit.is_some();
         order.may_widen &= self.signature.as_ref().is_some_and(|signature| signature.line.is_some());
         order.has_precheck &= self.runner.checks.precheck.as_ref().is_some_and(|checking| checking.useless.is_none());

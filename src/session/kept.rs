@@ -6,7 +6,7 @@
 use crate::order::TestCommand;
 use crate::plan::Plan;
 use crate::{Failure, saved, tally};
-use idd_hunt::finding::Finding;
+use idd_hunt::finding::{Conclusion, Finding};
 use idd_report::{Report, Status, Terminal, Untrusted};
 use idd_world::journal::{JournalError, Replay};
 use idd_world::repo::Location;
@@ -80,7 +80,8 @@ impl KeptHunt {
             let value = self.replay.finding.as_ref().and_then(|finding| finding.pointer(pointer));
             value.is_some_and(|value| !value.is_null() && *value != json!(false) && *value != json!([]))
         };
-        reach([has("/first_bad"), has("/proved"), has("/change/sufficient"), has("/fixes") || has("/fix")])
+        let has_fixes = ["/fix", "/fixes", "/reverts", "/no_fix"].into_iter().any(has);
+        reach([has("/first_bad"), has("/proved"), has("/change/sufficient"), has_fixes])
     }
 
     /// The test and the bad revision; `None` if another version made the journal.
@@ -125,7 +126,8 @@ pub fn running(location: &Location) -> Result<KeptHunt, Failure> {
     }
 }
 
-/// How far a finding goes: the last of its stages commit, proof, change and fix, from 1; 0 if it has none.
+/// How far a finding goes: the last of its stages commit, proof, change and fix, from 1; 0 if it has none. The stage of the
+/// fix is reached, too, if reverts were tried or if it is known that there is no fix.
 fn reach(stages: [bool; 4]) -> u8 {
     (1..).zip(stages).filter(|(_, has)| *has).map(|(stage, _)| stage).last().unwrap_or(0)
 }
@@ -136,8 +138,8 @@ const MAX_COMPARED: usize = 20;
 /// Whether another hunt of this worktree went further than the finding of `plan` for the same test and bad revision. Then
 /// the refs of that hunt stay.
 pub fn is_outdone(location: &Location, id: &str, plan: &Plan, finding: &Finding) -> bool {
-    let has_fix = finding.fix.is_some() || !finding.fixes.is_empty();
-    let reach = reach([finding.first_bad.is_some(), finding.is_proved, finding.sufficient.is_some(), has_fix]);
+    let has_fixes = finding.fix.is_some() || !finding.fixes.is_empty() || finding.conclusion == Conclusion::Unfixed;
+    let reach = reach([finding.first_bad.is_some(), finding.is_proved, finding.sufficient.is_some(), has_fixes]);
     let subject = (plan.order.command.clone(), plan.commands.directory.clone(), plan.bad.to_string());
     let others = own(location).into_iter().rev().filter(|other| other != id).take(MAX_COMPARED);
     let mut others = others.filter_map(|other| KeptHunt::read(location, other).ok());

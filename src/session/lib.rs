@@ -35,8 +35,8 @@ pub mod hints;
 pub mod hold;
 pub mod hunt;
 mod identity;
-pub mod interrupt;
 #[cfg(feature = "explain")]
+pub mod interrupt;
 pub mod invariants;
 pub mod kept;
 pub mod leak;
@@ -52,6 +52,7 @@ pub mod plan;
 pub mod positions;
 pub mod precheck;
 #[cfg(feature = "explain")]
+pub mod python;
 pub mod record;
 #[cfg(feature = "explain")]
 pub mod recorded;
@@ -81,6 +82,7 @@ pub mod test_list;
 #[cfg(any(test, feature = "testing"))]
 pub mod testing;
 pub mod trial;
+mod unchanging;
 mod upstream;
 mod varying_line;
 pub mod verdict_records;

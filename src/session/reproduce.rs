@@ -298,7 +298,7 @@ impl Hunt<'_> {
         let repeat = self.plan.order.test.repeat;
         let first = match first {
             Some(first) => Some(vec![first]),
-            None => self.busily(|hunt| hunt.runner.reproduce(probe, &[0]))?,
+            None => self.first_run(probe)?,
         };
         let Some(mut seen) = first else { return Ok(None) };
         if let Some(said) = slow_first_run(seen[0].duration)
@@ -353,6 +353,17 @@ impl Hunt<'_> {
             seen.extend(more);
         }
         Ok(Some(seen))
+    }
+
+    /// The first run of a test that needs no files of the user.
+    fn first_run(&mut self, probe: Probe) -> Result<Option<Vec<Observation>>, Failure> {
+        self.runner.record_uses();
+        let seen = self.busily(|hunt| hunt.runner.reproduce(probe, &[0]))?;
+        let recorded = self.runner.take_uses();
+        if let Some(first) = seen.as_ref().and_then(|seen| seen.first()) {
+            self.judge_uses(first, &recorded, &[])?;
+        }
+        Ok(seen)
     }
 
     /// Measures how many processors the commands of a run keep busy.

@@ -16,7 +16,7 @@ mod keys;
 mod known;
 pub mod questions;
 mod removed;
-mod stand;
+pub mod stand;
 pub mod time_limit;
 mod tools;
 mod user_watch;
@@ -74,6 +74,8 @@ pub struct Noticed {
     pub cut_at: Option<Duration>,
     /// The changed program that was reported to the user.
     changed_tool: Option<String>,
+    /// What all revisions are tested with although they may have another version of it, as sentences.
+    pub unchanging: Vec<String>,
     /// Why runs of this hunt no longer count, each as a sentence.
     pub doubts: Vec<String>,
     /// The missing object or submodule of the first revision that lacks one.

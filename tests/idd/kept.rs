@@ -95,6 +95,16 @@ fn a_newer_hunt_that_went_less_far_says_that_the_older_one_names_another_commit(
 }
 
 #[test]
+fn the_newest_hunt_that_was_not_cut_short_is_shown_even_if_it_has_no_fix() {
+    let fixture = Fixture::of(HISTORY);
+    assert!(fixture.report(&[TEST]).fix.is_some());
+    let newer = fixture.report(&["--suite", "grep limit=2 limits", TEST]);
+    assert!(newer.fix.is_none() && newer.no_fix.is_some(), "{newer:?}");
+    let (shown, said) = fixture.said(&["show"], 0);
+    assert!(shown.contains("none is recommended") && said.is_empty(), "{shown}{said}");
+}
+
+#[test]
 fn after_three_hunts_of_which_one_failed_each_is_found_again() {
     let fixture = Fixture::of(HISTORY);
     assert!(fixture.said(&["list"], 0).0.starts_with("No hunt is kept in this repository"));

@@ -174,6 +174,82 @@ fn a_test_that_reads_only_what_was_built_is_told_so_before_the_search() {
 }
 
 #[test]
+fn a_test_that_reads_an_installed_copy_of_the_package_is_told_so() {
+    let place = Place::empty();
+    let site = tempfile::tempdir().unwrap();
+    let copy = site.path().join("site-packages/human/number.py");
+    fs::create_dir_all(copy.parent().unwrap()).unwrap();
+    fs::write(&copy, "bad\n").unwrap();
+    place.script("tests/run", &format!("! grep -q bad {}\n", copy.display()));
+    place.write("main.py", "");
+    for value in ["good", "good too", "bad"] {
+        place.write("src/human/number.py", value);
+        place.commit(value);
+    }
+    let seen = format!(
+        "the test reads `{}`, which is installed, and not `src/human/number.py` of the checkout",
+        copy.display()
+    );
+    let advice = "`pip install -e .` lets the test read the checkout";
+    let all = ", so it would test the same sources at all revisions";
+    place.check(&["tests/run"], USAGE, &[&format!("error: {seen}{all}"), &format!("hint: {advice}")]);
+    // It also reads another module of the checkout, which can differ.
+    place.script("tests/run", &format!("cat main.py; ! grep -q bad {}\n", copy.display()));
+    place.commit("Read another module");
+    let said = place.said(&["tests/run"], NEVER_PASSED);
+    let told = format!("At the bad revision, {seen}. {advice}.\n");
+    assert_eq!(said.matches(&told).count(), 2, "{said}");
+    // An editable install leads to the checkout, and so does the path of Python.
+    place.script("tests/run", &format!("cat {}; ! grep -q bad src/human/number.py\n", copy.display()));
+    place.commit("Read the source");
+    let said = place.said(&["--until", "commit", "tests/run"], 0);
+    assert!(!said.contains("which is installed"), "{said}");
+}
+
+#[test]
+fn a_compiled_module_is_enough_only_where_its_source_is_the_same() {
+    let place = Place::empty();
+    place.write(".gitignore", "*.so\n");
+    place.write("setup.py", "");
+    place.script("tests/run", "cat fast.*.so && ! grep -q bad value\n");
+    for (value, source) in [("1", "a"), ("2", "b"), ("bad", "b"), ("bad too", "b")] {
+        place.write("value", value);
+        place.write("fast.c", source);
+        place.commit(&format!("{value} {source}"));
+    }
+    place.write("fast.cpython-312.so", "b");
+    let said = place.said(&["--until", "commit", "tests/run"], 0);
+    let told = "Every revision is tested with your `fast.cpython-312.so`, which git ignores. If a build makes it, \
+                `--build 'python setup.py -q build_ext -i'` makes it for each revision.";
+    assert_eq!(said.matches(told).count(), 2, "{said}");
+    assert!(said.contains("    bad b\n"), "{said}");
+    place.write("fast.c", "c");
+    place.commit("bad c");
+    let error = "error: all revisions are tested with your `fast.cpython-312.so`, but `fast.c` is another one at ";
+    let hint = "hint: `--build 'python setup.py -q build_ext -i'` builds it for each revision; \
+                `--hold fast.cpython-312.so` goes on with yours";
+    // A result that is known is not believed either.
+    for _ in 0..2 {
+        place.check(&["--until", "commit", "tests/run"], ERROR, &[error, hint]);
+    }
+    let hold = ["--until", "commit", "--hold", "fast.cpython-312.so", "tests/run"];
+    place.check(&hold, 0, &["    bad b\n"]);
+}
+
+#[test]
+fn what_breaks_a_test_file_of_the_user_can_be_a_test_of_a_revision() {
+    let place = Place::empty();
+    for (value, helper) in [("1", "true"), ("2", "true"), ("3", "echo broken; false"), ("4", "echo broken; false")] {
+        place.write("value", value);
+        place.write("tests/helper.sh", &format!("{helper}\n"));
+        place.commit(&format!("Set {value}"));
+    }
+    place.script("tests/own.sh", ". tests/helper.sh\n");
+    let said = place.said(&["tests/own.sh"], 0);
+    assert!(said.contains("    Set 3\n") && !said.contains("is withdrawn"), "{said}");
+}
+
+#[test]
 fn a_test_that_builds_in_a_configured_directory_is_never_said_to_use_old_products() {
     let place = Place::empty();
     place.write(".gitignore", "/build/\n");

@@ -141,6 +141,9 @@ fn submodules_and_sparse_checkouts_are_hunted_in() {
         Fixture::of(&format!("mkdir deep; echo x > deep/file\n{HISTORY}\ngit sparse-checkout set --no-cone /log"));
     assert!(!fixture.repo().join("value").exists());
     check_found(&fixture);
+    // What the checkout leaves out is no change of the user.
+    let (stdout, stderr) = fixture.said(&["--until", "found", TEST], 0);
+    assert!(!(stdout + &stderr).contains("uncommitted changes"));
 }
 
 #[test]

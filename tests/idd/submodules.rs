@@ -38,6 +38,21 @@ fn a_submodule_is_checked_out_at_the_commit_of_each_revision() {
 }
 
 #[test]
+fn a_fix_that_moves_a_submodule_names_the_command_and_changes_nothing() {
+    let fixture = Fixture::of(HISTORY);
+    assert!(fixture.report(&[TEST]).fix.is_some());
+    let before = fixture.state();
+    let (stdout, _) = fixture.said(&["apply"], 0);
+    assert!(
+        stdout.starts_with("The fix only moves submodules; nothing was changed.\n`git -C lib/out checkout "),
+        "{stdout}"
+    );
+    assert_eq!(fixture.state(), before);
+    let command = stdout.split('`').nth(1).unwrap();
+    fixture.sh(&format!("{command}; git -C lib/out submodule --quiet update; grep fine lib/out/in/state"));
+}
+
+#[test]
 fn a_revision_without_its_submodule_is_unresolved_and_that_is_said_once() {
     let fixture = Fixture::of(&format!(
         "{HISTORY} git update-index --add --cacheinfo 160000,1234567890123456789012345678901234567890,lost; git commit -qm lost; commit back

@@ -71,6 +71,11 @@ fn a_first_bad_commit_that_prints_other_values_than_the_bad_revision_is_told() {
     let told = said(&versions(&["x", "y", "z"]), "print y");
     assert!(told[0].contains("than at the bad revision: `assert 'y' == 'x'`. If it is another failure"), "{told:?}");
     assert!(said(&versions(&["x", "z"]), "print z").is_empty());
+    // Values in the lines after that of the failure.
+    let test = r#"printf "assertion failed: equal\n  left: %s\n right: x\n" "$(cat value)"; grep -qx x value"#;
+    let report = check(&versions(&["x", "y", "z"]), &["--until", "commit", test], "print y");
+    let told = "the failure has other values than at the bad revision: `left: y`, `right: x`. If it is another failure";
+    assert!(report.notes.iter().any(|note| String::from_utf8_lossy(note.as_bytes()).contains(told)), "{report:?}");
 }
 
 #[test]

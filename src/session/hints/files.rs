@@ -3,6 +3,7 @@
 use crate::hints::{HintScene, text, typed, words};
 use crate::hold;
 use crate::plan::Plan;
+use crate::python::CompiledModule;
 use idd_base::{CommitId, count};
 use idd_world::files as disk;
 use idd_world::place::untracked::UserPath;
@@ -20,7 +21,7 @@ const MAX_NAMES: usize = 3;
 const MAX_SCRIPT: u64 = 1 << 20;
 
 /// Build files, the command that builds with them, and the directory of their products.
-const BUILDS: [(&str, &str, &str); 14] = [
+const BUILDS: [(&str, &str, &str); 15] = [
     ("package.json", "npm ci", "node_modules"),
     ("Cargo.toml", "cargo build", "target"),
     ("pom.xml", "mvn -q -DskipTests package", "target"),
@@ -35,6 +36,7 @@ const BUILDS: [(&str, &str, &str); 14] = [
     ("Cargo.toml", "cargo build", ""),
     ("go.mod", "go build ./...", ""),
     ("build.xml", "ant", ""),
+    ("setup.py", "python setup.py -q build_ext -i", ""),
 ];
 
 /// Directories of installed packages, which no build of the project makes.
@@ -138,7 +140,10 @@ pub fn same_product(scene: &HintScene<'_>) -> Option<String> {
         let name = candidate.path.rsplit(|byte| *byte == b'/').next().unwrap_or_default();
         INSTALLED.iter().any(|installed| name == installed.as_bytes())
     };
-    let shown = ignored().find(|candidate| !is_installed(candidate)).or_else(|| ignored().next())?;
+    let is_module =
+        |candidate: &&Arc<UserPath>| CompiledModule::of(candidate, scene.repository, scene.plan.bad).is_some();
+    let shown = ignored().find(is_module).or_else(|| ignored().find(|candidate| !is_installed(candidate)));
+    let shown = shown.or_else(|| ignored().next())?;
     let path = typed(&shown.path, scene.location);
     let build = match build_command(scene.plan, scene.repository, &path).or_else(|| script_that_builds(scene)) {
         Some(command) => shell::quoted_text(command.as_bytes()),
@@ -158,7 +163,7 @@ fn script_that_builds(scene: &HintScene<'_>) -> Option<&'static str> {
 }
 
 /// The command that probably makes a product (a path from the current directory).
-fn build_command(plan: &Plan, repository: &Repository, path: &[u8]) -> Option<&'static str> {
+pub fn build_command(plan: &Plan, repository: &Repository, path: &[u8]) -> Option<&'static str> {
     let directory = text(path.split(|byte| *byte == b'/').next().unwrap_or_default());
     let has = |file: &str| {
         let path = plan.commands.directory.join(file);

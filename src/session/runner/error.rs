@@ -17,14 +17,14 @@ pub enum RunnerError {
     /// The cache could not be used at all.
     #[error(transparent)]
     Cache(#[from] CacheError),
-    /// The test reads the files of the user.
-    #[error("the test reads files of the working tree")]
-    Leak(Box<Failure>),
+    /// The hunt cannot say anything true, for example because the test reads the files of the user.
+    #[error("the hunt was ended")]
+    Ended(Box<Failure>),
 }
 
 impl From<RunnerError> for Failure {
     fn from(error: RunnerError) -> Self {
-        if let RunnerError::Leak(failure) = error {
+        if let RunnerError::Ended(failure) = error {
             return *failure;
         }
         Self::from_error(&error).with_hint("what was learned is kept; the same command goes on from there")

@@ -154,7 +154,7 @@ impl Runner<'_> {
         let running_job = self.jobs.running.swap_remove(index.expect("every probe under way has a running_job"));
         self.user.look(&self.location, running_job.queued_job.probe.tree);
         if let Some(failure) = self.leak() {
-            return Err(RunnerError::Leak(Box::new(failure)));
+            return Err(RunnerError::Ended(Box::new(failure)));
         }
         let Some(probed) = result? else { return Ok(None) };
         self.observed(&running_job, &probed)?;

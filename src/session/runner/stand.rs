@@ -9,8 +9,8 @@ use idd_world::process::executions::PathUse;
 use idd_world::repo::{HeldFiles, locate};
 use idd_world::run::sandbox::Commands;
 use idd_world::{compiler, files};
-use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 /// Programs whose work is done by a process that was started before, outside of the place.
@@ -18,6 +18,31 @@ const CLIENTS: [&str; 6] = ["docker", "docker-compose", "podman-remote", "bazel"
 
 /// Programs that build others.
 const BUILDERS: [&str; 9] = ["make", "gmake", "ninja", "samu", "cmake", "meson", "cargo", "rustc", "go"];
+
+/// The paths that commands have used.
+#[derive(Debug, Default)]
+pub struct RecordedUses {
+    /// Those in checkouts, relative to the top.
+    pub inside: BTreeMap<PathBuf, PathUse>,
+    /// All others: absolute paths.
+    pub outside: BTreeMap<PathBuf, PathUse>,
+}
+
+impl RecordedUses {
+    /// The paths in checkouts that a command looks at or reads before one makes or changes them.
+    pub fn read_inside(&self) -> BTreeSet<PathBuf> {
+        read(&self.inside)
+    }
+
+    /// The other paths that a command looks at or reads before one makes or changes them.
+    pub fn read_outside(&self) -> BTreeSet<PathBuf> {
+        read(&self.outside)
+    }
+}
+
+fn read(uses: &BTreeMap<PathBuf, PathUse>) -> BTreeSet<PathBuf> {
+    uses.iter().filter(|(_, seen)| seen.is_read()).map(|(path, _)| path.clone()).collect()
+}
 
 impl Runner<'_> {
     /// Sets where the commands see the checkout from now on, and what else they see there.
@@ -45,19 +70,29 @@ impl Runner<'_> {
         self.answers.observations().executions().iter().for_each(|executions| executions.record_uses());
     }
 
-    /// The paths in checkouts that commands have used since [`record_uses`](Self::record_uses), relative to the top; none if
-    /// some may be missing. They need not exist.
-    pub fn take_uses(&self) -> BTreeMap<PathBuf, PathUse> {
-        let Some(executions) = self.answers.observations().executions() else { return BTreeMap::new() };
-        let uses = executions.take_uses();
-        if executions.has_gaps() {
-            return BTreeMap::new();
-        }
+    /// The paths that commands have used since [`record_uses`](Self::record_uses); none if some may be missing. They need not
+    /// exist.
+    pub fn take_uses(&self) -> RecordedUses {
+        let recorded = self.recorded_uses();
+        let executions = self.answers.observations().executions();
+        let is_whole = executions.is_some_and(|executions| !executions.has_gaps());
+        if is_whole { recorded } else { RecordedUses::default() }
+    }
+
+    fn recorded_uses(&self) -> RecordedUses {
+        let executions = self.answers.observations().executions();
+        let uses = executions.map(|executions| executions.take_uses()).unwrap_or_default();
         let tops = self.location.top.iter().flat_map(|top| [Some(top.clone()), files::real(top)]).flatten();
         // Checkouts can be below the top.
         let tops: Vec<PathBuf> = self.checkouts().into_iter().chain(tops).collect();
-        let relative = |path: &PathBuf| tops.iter().find_map(|top| path.strip_prefix(top).ok()).map(Path::to_owned);
-        uses.iter().filter_map(|(path, seen)| Some((relative(path)?, *seen))).collect()
+        let mut recorded = RecordedUses::default();
+        for (path, seen) in uses {
+            match tops.iter().find_map(|top| path.strip_prefix(top).ok()) {
+                Some(relative) => drop(recorded.inside.insert(relative.to_owned(), seen)),
+                None => drop(recorded.outside.insert(path, seen)),
+            }
+        }
+        recorded
     }
 
     /// Whether a command has executed a program that builds others; `None` if no command was watched, as in a resumed hunt
@@ -94,13 +129,11 @@ impl Runner<'_> {
     /// The files outside of the working tree and of checkouts that commands have used since
     /// [`record_uses`](Self::record_uses) before they made or changed them.
     pub fn take_uses_outside(&self) -> Vec<PathBuf> {
-        let uses =
-            self.answers.observations().executions().map(|executions| executions.take_uses()).unwrap_or_default();
-        let own = [Some(self.root.clone()), self.location.top.clone(), Some(self.location.common_directory.clone())];
+        let own = [&self.root, &self.location.common_directory];
         let own: Vec<PathBuf> =
-            own.into_iter().flatten().flat_map(|path| [files::real(&path), Some(path)]).flatten().collect();
-        let read = uses.into_iter().filter(|(_, seen)| seen.is_read()).map(|(path, _)| path);
-        read.filter(|path| !own.iter().any(|own| path.starts_with(own)) && path.is_file()).collect()
+            own.into_iter().flat_map(|path| [files::real(path), Some(path.clone())]).flatten().collect();
+        let is_outside = |path: &PathBuf| !own.iter().any(|own| path.starts_with(own)) && path.is_file();
+        self.recorded_uses().read_outside().into_iter().filter(is_outside).collect()
     }
 
     /// The plan with other commands.

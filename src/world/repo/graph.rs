@@ -229,8 +229,13 @@ pub fn merge_base(repository: &Repository, one: CommitId, other: CommitId) -> Op
 
 /// Whether the tree of a commit has a path.
 pub fn has_path(repository: &Repository, id: CommitId, path: &[u8]) -> bool {
-    let Ok(tree) = repository.git().find_commit(oid(id.0)).and_then(|commit| commit.tree()) else { return false };
-    tree.get_path(Path::new(OsStr::from_bytes(path))).is_ok()
+    object_at(repository, id, path).is_some()
+}
+
+/// The object (file or directory) at a path of the tree of a commit; `None` if there is none.
+pub fn object_at(repository: &Repository, id: CommitId, path: &[u8]) -> Option<git2::Oid> {
+    let tree = repository.git().find_commit(oid(id.0)).and_then(|commit| commit.tree()).ok()?;
+    tree.get_path(Path::new(OsStr::from_bytes(path))).ok().map(|entry| entry.id())
 }
 
 fn shallow_borders(repository: &Repository) -> Result<HashSet<CommitId>, RepoError> {

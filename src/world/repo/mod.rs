@@ -37,7 +37,7 @@ pub mod object;
 pub mod obstacle;
 pub mod origin;
 pub mod ownership;
-mod patch;
+pub mod patch;
 pub mod paths;
 pub mod pattern;
 pub mod private;

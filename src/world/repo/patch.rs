@@ -12,6 +12,7 @@ use diffy::binary::BinaryPatch;
 use diffy::patch_set::{FileMode, FileOperation, FilePatch, ParseOptions, PatchKind, PatchSet};
 use diffy::{ApplyError, Patch};
 use git2::Tree;
+use idd_base::CommitId;
 use idd_change::EntryMode;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -40,6 +41,31 @@ pub(super) fn edits(
         patching.apply(&file)?;
     }
     patching.files.into_iter().map(|(path, file)| Ok((path, entry(repository, file)?))).collect()
+}
+
+/// The submodules that a patch of git moves to another commit, which no `git apply` does: the path and the new commit.
+pub fn moved_submodules(patch: &[u8]) -> Vec<MovedSubmodule> {
+    let Ok(diff) = git2::Diff::from_buffer(patch) else { return Vec::new() };
+    let moved = |at: usize, path: &[u8]| {
+        let patch = git2::Patch::from_diff(&diff, at).ok()??;
+        let n_lines = patch.num_lines_in_hunk(0).ok()?;
+        let lines = (0..n_lines).filter_map(|line| patch.line_in_hunk(0, line).ok());
+        let added = lines.into_iter().find(|line| line.origin() == '+')?;
+        let commit = str::from_utf8(added.content()).ok()?.strip_prefix(SUBPROJECT)?.trim_end().parse().ok()?;
+        Some(MovedSubmodule { path: path.to_vec(), commit })
+    };
+    let deltas = diff.deltas().map(|delta| delta.new_file()).enumerate();
+    let submodules = deltas.filter(|(_, file)| file.mode() == git2::FileMode::Commit);
+    submodules.filter_map(|(at, file)| moved(at, file.path_bytes()?)).collect()
+}
+
+/// A submodule of which a patch asks for another commit.
+#[derive(Debug, PartialEq, Eq)]
+pub struct MovedSubmodule {
+    /// Its path.
+    pub path: Vec<u8>,
+    /// The commit.
+    pub commit: CommitId,
 }
 
 /// A patch without the line before the signature of a mail.

@@ -17,8 +17,20 @@ pub fn changed(location: &Location) -> Vec<Vec<u8>> {
     options.include_untracked(false).include_ignored(false).exclude_submodules(true).update_index(false);
     let Ok(statuses) = user.git().statuses(Some(&mut options)) else { return Vec::new() };
     let hidden = hidden(user.git()).unwrap_or_default();
+    let left_out = left_out(user.git()).unwrap_or_default();
     let seen = statuses.iter().map(|entry| entry.path_bytes().to_vec());
+    let seen = seen.filter(|path| !left_out.contains(path));
     seen.chain(hidden).collect::<BTreeSet<_>>().into_iter().collect()
+}
+
+/// The files that a sparse checkout leaves out; a file that is there is not one of them.
+fn left_out(user: &git2::Repository) -> Result<BTreeSet<Vec<u8>>, git2::Error> {
+    let Some(top) = user.workdir() else { return Ok(BTreeSet::new()) };
+    let is_left_out = |entry: &IndexEntry| {
+        IndexEntryExtendedFlag::from_bits_truncate(entry.flags_extended).is_skip_worktree()
+            && top.join(OsStr::from_bytes(&entry.path)).symlink_metadata().is_err()
+    };
+    Ok(user.index()?.iter().filter(is_left_out).map(|entry| entry.path).collect())
 }
 
 /// The changed files that git was told not to look at (`git update-index --skip-worktree`, `--assume-unchanged`). A file that

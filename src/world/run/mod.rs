@@ -7,6 +7,7 @@
 pub mod alike;
 pub mod artifacts;
 pub mod classify;
+pub mod compared;
 pub mod compile_database;
 pub mod complaints;
 pub mod counts;
