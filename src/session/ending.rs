@@ -16,6 +16,7 @@ use idd_world::repo::TreeStore;
 use idd_world::repo::promisor::Promisor;
 use idd_world::repo::state::UserState;
 use idd_world::run::compared::compared_values;
+use idd_world::run::toolchain;
 use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStrExt;
@@ -254,13 +255,19 @@ impl Hunt<'_> {
             && let Some(fix) = finding.fixes.first()
             && let Some(command) = suite::obvious(store, fix.older)?
         {
-            // The runner of the test is known to work here.
-            let command = suite::whole(&self.plan.order.command).unwrap_or_else(|| command.to_owned());
-            let note =
-                format!("With `--suite '{command}'`, all tests of the project choose the fix, not only this one.");
-            report.notes.push(Untrusted::from(note));
+            report.notes.extend(self.suite_advice(command));
         }
         Ok(())
+    }
+
+    /// The note on the command for all tests of the project, if it can be run here.
+    fn suite_advice(&self, obvious: &str) -> Option<Untrusted> {
+        let program = obvious.split(' ').next().unwrap_or_default();
+        let is_missing = toolchain::is_missing(&self.plan.commands.environment, program);
+        // The runner of the test is known to work here.
+        let line = suite::whole(&self.plan.order.command).or_else(|| (!is_missing).then(|| obvious.to_owned()))?;
+        let said = format!("With `--suite '{line}'`, all tests of the project choose the fix, not only this one.");
+        Some(Untrusted::from(said))
     }
 
     /// Stores the finding in the journal and, as refs of this worktree, in the repository.

@@ -237,6 +237,34 @@ fn a_compiled_module_is_enough_only_where_its_source_is_the_same() {
 }
 
 #[test]
+fn a_command_for_all_tests_is_advised_only_where_its_program_is() {
+    let place = Place::new();
+    place.write("go.mod", "module x\n");
+    place.commit("Be a module");
+    let programs = tempfile::tempdir().unwrap();
+    for name in ["git", "sh", "grep"] {
+        std::os::unix::fs::symlink(which(name), programs.path().join(name)).unwrap();
+    }
+    let advised = |words: &[&str]| {
+        let mut command = crate::plain::program(place.path());
+        let output = command.env("PATH", programs.path()).args(words).output().unwrap();
+        let said = String::from_utf8_lossy(&output.stdout).into_owned();
+        assert_eq!(output.status.code(), Some(0), "{said}{}", String::from_utf8_lossy(&output.stderr));
+        said.contains("With `--suite 'go test ./...'`, all tests of the project")
+    };
+    assert!(!advised(&["./test.sh"]));
+    fs::write(programs.path().join("go"), "").unwrap();
+    fs::set_permissions(programs.path().join("go"), fs::Permissions::from_mode(0o755)).unwrap();
+    assert!(advised(&["--no-cache", "./test.sh"]));
+}
+
+/// The path of a program.
+fn which(name: &str) -> std::path::PathBuf {
+    let path = std::env::var_os("PATH").unwrap();
+    std::env::split_paths(&path).map(|directory| directory.join(name)).find(|path| path.is_file()).unwrap()
+}
+
+#[test]
 fn what_breaks_a_test_file_of_the_user_can_be_a_test_of_a_revision() {
     let place = Place::empty();
     for (value, helper) in [("1", "true"), ("2", "true"), ("3", "echo broken; false"), ("4", "echo broken; false")] {
