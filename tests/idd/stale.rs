@@ -128,3 +128,21 @@ fn a_candidate_that_is_cut_at_the_time_limit_is_run_once_more() {
     assert_eq!(change.lines, 2, "{change:?}");
     assert!(mark.exists());
 }
+
+#[test]
+fn a_revision_that_ignores_only_a_part_of_a_copied_directory_leaves_no_part_of_it() {
+    let fixture = Fixture::of(
+        r#"
+        echo '*.o' > .gitignore; echo ok > value
+        for n in 1 2 3 4 5 6 7 8 9 10; do
+            [ $n != 7 ] || echo build/ >> .gitignore
+            [ $n != 9 ] || echo bad > value
+            echo $n > log; commit "change $n"
+        done
+        mkdir build; echo x > build/x.o; echo y > build/data
+    "#,
+    );
+    let test = "cat build/x.o build/data && ! grep bad value";
+    let Hunted { stderr, .. } = hunt(&fixture, &["-j1", "--until", "commit", test], "change 9");
+    assert!(stderr.contains(" HEAD~4 pass  change 6\n") && !stderr.contains("withdrawn"), "{stderr}");
+}

@@ -79,7 +79,12 @@ impl Surroundings {
 
     /// Copies into the checkout `tree` what is not mounted there.
     pub fn copy(&self, tree: &Path) -> io::Result<()> {
-        self.shown.iter().filter(|shown| !self.is_mounted(shown)).try_for_each(|shown| shown.copy(tree))
+        self.copied().try_for_each(|shown| shown.copy(tree))
+    }
+
+    /// What is copied.
+    pub fn copied(&self) -> impl Iterator<Item = &ShownPath> {
+        self.shown.iter().filter(|shown| !self.is_mounted(shown))
     }
 
     /// Whether commands see it through a mount, so that they cannot remove or rename it.

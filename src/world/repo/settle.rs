@@ -31,6 +31,9 @@ pub struct Settled {
     pub tampered: Vec<Vec<u8>>,
     /// Untracked files and directories that were removed.
     pub removed_untracked: usize,
+    /// Untracked directories that stay because a rule covers a part of what is in them, and whose other files were removed: raw
+    /// paths from the root.
+    pub thinned: Vec<Vec<u8>>,
     /// Removed files that look like products of a build, in the order of removal: the first 100, raw paths from the root.
     pub products: Vec<Vec<u8>>,
 }
@@ -226,10 +229,15 @@ impl Settler<'_> {
             let is_repository =
                 files::look(below.as_fd(), GIT_FILE).map_err(|errno| self.failed(errno, "look at"))?.is_some();
             if !is_repository {
+                let n_before = self.settled.removed_untracked;
                 self.directory(below.as_fd(), &mut Directory::default(), false)?;
+                let is_thinner = self.settled.removed_untracked > n_before;
                 let is_gone = files::remove_directory_if_empty(parent, name);
                 let is_gone = is_gone.map_err(|errno| self.failed(errno, "remove"))?;
                 self.settled.removed_untracked += usize::from(is_gone);
+                if is_thinner && !is_gone {
+                    self.settled.thinned.push(self.path.clone());
+                }
                 return Ok(is_gone);
             }
         }

@@ -41,6 +41,8 @@ pub struct Worktree {
     limits: WrittenTreeLimits,
     notices: BTreeSet<ConversionNotice>,
     git_file: Option<Vec<u8>>,
+    /// The directories that [`Settled::thinned`] named since they were asked for.
+    thinned: BTreeSet<Vec<u8>>,
 }
 
 impl Worktree {
@@ -67,6 +69,7 @@ impl Worktree {
             limits,
             notices: BTreeSet::new(),
             git_file: None,
+            thinned: BTreeSet::new(),
         })
     }
 
@@ -195,7 +198,33 @@ impl Worktree {
     }
 
     fn settle_files(&mut self, objects: &ObjectReader<'_>, since: Option<Since>) -> Result<Settled, WriteError> {
-        settle(objects, &self.directory, self.root.as_fd(), &mut self.written, since)
+        let settled = settle(objects, &self.directory, self.root.as_fd(), &mut self.written, since)?;
+        self.thinned.extend(settled.thinned.iter().cloned());
+        Ok(settled)
+    }
+
+    /// Removes each of these directories (relative to the top) if a tree whose rules cover only a part of what is in it has
+    /// made it lose the rest, here or below it.
+    pub fn remove_thinned<'p>(&mut self, directories: impl Iterator<Item = &'p Path>) -> Result<(), WriteError> {
+        let thinned = mem::take(&mut self.thinned);
+        let is_thinned = |path: &&Path| thinned.iter().any(|one| Path::new(OsStr::from_bytes(one)).starts_with(path));
+        for path in directories.filter(is_thinned) {
+            match self.remove(path) {
+                Ok(()) | Err(Errno::NOENT) => {}
+                Err(errno) => return Err(WriteError::from_errno(errno, "remove", self.directory.join(path))),
+            }
+        }
+        Ok(())
+    }
+
+    /// Removes what is at a path; no link leads out of the directory.
+    fn remove(&self, path: &Path) -> Result<(), Errno> {
+        let mut above = self.root.try_clone().map_err(|_| Errno::MFILE)?;
+        for part in path.parent().into_iter().flat_map(Path::components) {
+            above = files::open_directory(above.as_fd(), part.as_os_str().as_bytes())?;
+        }
+        let name = path.file_name().unwrap_or_default();
+        files::remove(above.as_fd(), name.as_bytes()).map(|_| ())
     }
 
     fn restore_git_file(&self) -> Result<(), WriteError> {

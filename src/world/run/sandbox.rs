@@ -440,8 +440,7 @@ impl Sandbox {
             written,
             &commands.surroundings.held,
         )?;
-        let copied = commands.surroundings.copy(&self.tree_directory());
-        copied.map_err(|source| SandboxError::Prepare { path: self.tree_directory(), source })?;
+        self.copy_shown(&commands.surroundings)?;
         let is_built = artifact.is_none();
         let artifact = match self.place(artifact, job, commands, watch)? {
             Ok(placed) => placed,
@@ -506,6 +505,13 @@ impl Sandbox {
         // What an artifact leaves is no product of the build.
         let removed = if is_built { settled.products } else { Vec::new() };
         Ok(Some(Probed { observation: seen, artifact, product, is_same_product, stale: None, removed }))
+    }
+
+    /// Copies what the user's working tree has into the worktree; again, if only a part of a copy was left.
+    fn copy_shown(&mut self, surroundings: &Surroundings) -> Result<(), SandboxError> {
+        self.worktree.remove_thinned(surroundings.copied().map(|shown| shown.path.as_path()))?;
+        let path = self.tree_directory();
+        surroundings.copy(&path).map_err(|source| SandboxError::Prepare { path, source })
     }
 
     /// Gets the artifact of a commit; the worktree is not needed.

@@ -2,6 +2,7 @@
 
 use std::os::fd::{AsFd as _, OwnedFd};
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
+use std::path::Path;
 use std::process::Command;
 use std::time::SystemTime;
 use std::{fs, thread};
@@ -35,6 +36,26 @@ fn later_ns(bench: &Bench, path: &str) -> i128 {
 #[track_caller]
 fn check_settled(settled: &Settled, tampered: &[Vec<u8>], removed_untracked: usize) {
     assert_eq!((&settled.tampered[..], settled.removed_untracked), (tampered, removed_untracked));
+}
+
+#[test]
+fn a_directory_that_lost_what_no_rule_covers_is_removed_where_it_was_copied() {
+    let mut bench = Bench::new();
+    bench.go(&files(&[(".gitignore", "*.o\n"), ("a.c", "1")]));
+    for path in ["build/lib/a.o", "build/lib/flags", "out/flags", "whole/a.o", "here/a.o", "here/flags"] {
+        bench.write(path, "x");
+    }
+    let mut thinned = bench.settle().thinned;
+    thinned.sort();
+    assert_eq!(thinned, ["build", "build/lib", "here"].map(|path| path.as_bytes().to_vec()));
+    let copied = ["build", "out", "whole", "a.c"].map(Path::new);
+    bench.worktree.remove_thinned(copied.into_iter()).unwrap();
+    let is_there = |path: &str| bench.path(path).exists();
+    assert_eq!(["build", "out", "whole/a.o", "here/a.o", "a.c"].map(is_there), [false, false, true, true, true]);
+    // Only what was removed since.
+    bench.write("build/a.o", "x");
+    bench.worktree.remove_thinned(copied.into_iter()).unwrap();
+    assert!(bench.path("build/a.o").exists());
 }
 
 #[test]
