@@ -230,7 +230,7 @@ impl Hunt<'_> {
         if self.runner.beside.is_mute {
             report.notes.push(Untrusted::from(MUTE));
         }
-        report.notes.extend(self.runner.beside.borders.iter().map(|said| Untrusted::from(said.as_str())));
+        report.notes.extend(self.runner.beside.borders.iter().map(|border| Untrusted::from(border.to_string())));
         report.notes.extend(self.runner.beside.silent_suites.iter().map(|said| Untrusted::from(said.as_str())));
         report.notes.extend(self.runner.checks.complaining.unchecked.iter().map(|sentence| Untrusted::from(*sentence)));
         if let Some(named) = named(&finding.own_tests) {

@@ -35,8 +35,8 @@ pub mod hints;
 pub mod hold;
 pub mod hunt;
 mod identity;
-#[cfg(feature = "explain")]
 pub mod interrupt;
+#[cfg(feature = "explain")]
 pub mod invariants;
 pub mod kept;
 pub mod leak;
@@ -51,8 +51,8 @@ pub mod perf;
 pub mod plan;
 pub mod positions;
 pub mod precheck;
-#[cfg(feature = "explain")]
 pub mod python;
+#[cfg(feature = "explain")]
 pub mod record;
 #[cfg(feature = "explain")]
 pub mod recorded;

@@ -2,11 +2,12 @@
 
 use crate::plan::Plan;
 use crate::suite::with_files;
-use idd_base::{Observation, TreeId};
+use idd_base::{CommitId, Observation, TreeId};
 use idd_hunt::ChangeEnds;
 use idd_world::run::exact::{Exact, Exactness};
 use std::collections::{BTreeSet, HashMap};
 use std::ffi::OsString;
+use std::fmt;
 use std::sync::Arc;
 
 /// Results other than the outcomes of the test.
@@ -28,8 +29,8 @@ pub struct SideResults {
     pub suite_lines: HashMap<TreeId, Vec<String>>,
     /// Messages about revisions where the suite cannot be used.
     pub silent_suites: BTreeSet<String>,
-    /// Messages about borders between revisions that can be tested and those that cannot.
-    pub borders: Vec<String>,
+    /// Borders between revisions that can be tested and those that cannot, one for each reason.
+    pub borders: Vec<Border>,
     /// Failure lines other than the hunted one that were already reported.
     pub(super) told_lines: BTreeSet<String>,
 }
@@ -54,5 +55,25 @@ impl SideResults {
     /// The run of the suite in a fresh checkout of this tree.
     pub fn suite(&self, tree: TreeId) -> Option<&Observation> {
         self.suites.get(&(tree, true))
+    }
+}
+
+/// Where revisions that can be tested begin, after others.
+#[derive(Debug)]
+pub struct Border {
+    /// The first revisions of those that can be tested.
+    pub firsts: Vec<CommitId>,
+    /// Why the revisions before them cannot be, as the end of a sentence.
+    pub why: String,
+}
+
+impl fmt::Display for Border {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let firsts: Vec<String> = self.firsts.iter().map(CommitId::short).collect();
+        let firsts = match &firsts[..] {
+            [before @ .., last] if !before.is_empty() => format!("{} and {last}", before.join(", ")),
+            firsts => firsts.concat(),
+        };
+        write!(formatter, "Revisions right before {firsts} {}.", self.why)
     }
 }

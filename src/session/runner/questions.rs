@@ -4,6 +4,7 @@ use crate::criteria::FIRST_LIMIT;
 use crate::runner::known::FIRST_OF_PROOF;
 use crate::runner::time_limit::measured_limits;
 use crate::runner::{Runner, RunnerError};
+use crate::side_results::Border;
 use crate::suite::{self, Failures};
 use crate::tally::counted;
 use idd_base::{CommitId, Ending, Observation, Outcome, Reason, Sought, TreeId};
@@ -282,18 +283,22 @@ impl Runner<'_> {
         let queued_job = self.queued(*probe, 0);
         let Some((observation, _)) = self.known(&queued_job)? else { return Ok(()) };
         let outcome = self.judged(probe, &observation);
-        let said = match (&self.judging.criteria.named(), printed_trouble(&observation)) {
+        let why = match (&self.judging.criteria.named(), printed_trouble(&observation)) {
             (Some(test), _) if outcome == Outcome::Unresolved(Reason::TestAbsent) => {
-                format!("Revisions right before {} do not run the test `{}`.", first.short(), test.name)
+                format!("do not run the test `{}`", test.name)
             }
-            (_, Some(line)) => format!("Revisions right before {} do not run as they are: `{line}`.", first.short()),
-            (_, None) => {
-                format!("Revisions right before {} do not run as they are: {}.", first.short(), observation.ending)
-            }
+            (_, Some(line)) => format!("do not run as they are: `{line}`"),
+            (_, None) => format!("do not run as they are: {}", observation.ending),
         };
-        if !self.beside.borders.contains(&said) {
-            self.talk.say(&said);
-            self.beside.borders.push(said);
+        let same = self.beside.borders.iter_mut().find(|border| normalise(&border.why) == normalise(&why));
+        match same {
+            Some(border) if border.firsts.contains(&first) => {}
+            Some(border) => border.firsts.push(first),
+            None => {
+                let border = Border { firsts: vec![first], why };
+                self.talk.say(&border.to_string());
+                self.beside.borders.push(border);
+            }
         }
         Ok(())
     }
@@ -431,9 +436,13 @@ mod tests {
             let first = world.commits[1];
             runner.tell_border(&probe(world, 0, Phase::Search), first).unwrap();
             assert_eq!(
-                runner.beside.borders,
+                runner.beside.borders.iter().map(Border::to_string).collect::<Vec<_>>(),
                 [format!("Revisions right before {} do not run as they are: `FAIL: another`.", first.short())]
             );
+            runner.tell_border(&probe(world, 0, Phase::Search), world.commits[2]).unwrap();
+            let both = format!("{} and {}", first.short(), world.commits[2].short());
+            let said = format!("Revisions right before {both} do not run as they are: `FAIL: another`.");
+            assert_eq!(runner.beside.borders.iter().map(Border::to_string).collect::<Vec<_>>(), [said]);
         });
         assert_eq!(said.len(), 2, "{said:?}");
         assert!(
