@@ -407,6 +407,16 @@ fn report_as(format: ReportFormat, kept: &KeptHunt, scene: CommandScene<'_>) -> 
             let explanations = explanations(location, id, &report, console);
             idd_report::markdown::write(&report, &test, forge(location).as_ref(), &explanations, &mut out)
         }
+        ReportFormat::Mail => {
+            let explanations = explanations(location, id, &report, console);
+            let [name, address] =
+                [("GIT_AUTHOR_NAME", "user.name"), ("GIT_AUTHOR_EMAIL", "user.email")].map(|(variable, key)| {
+                    let given = context.variable(variable).and_then(|value| value.into_string().ok());
+                    given.or_else(|| context.configured(key).last().map(str::to_owned))
+                });
+            let sender = name.as_deref().zip(address.as_deref());
+            idd_report::mail::write(&report, &test, sender, &explanations, &mut out)
+        }
         ReportFormat::Github => idd_report::github::write(&report, &test, &mut out),
         ReportFormat::Gitlab => idd_report::gitlab::write(&report, &test, &mut out),
         ReportFormat::Junit => idd_report::junit::write(&report, &test, &mut out),

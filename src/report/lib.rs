@@ -35,6 +35,7 @@ pub mod junit;
 
 pub mod lineage;
 
+pub mod mail;
 pub mod markdown;
 
 pub mod outline;

@@ -105,6 +105,20 @@ fn the_newest_hunt_that_was_not_cut_short_is_shown_even_if_it_has_no_fix() {
 }
 
 #[test]
+fn the_mail_of_a_finding_is_one_that_git_am_applies() {
+    let fixture = Fixture::of(HISTORY);
+    assert!(fixture.report(&[TEST]).fix.is_some());
+    let (mail, _) = fixture.said(&["report", "--format", "mail"], 0);
+    assert!(mail.starts_with("From: A U Thor <author@example.org>\nSubject: "), "{mail}");
+    fs::write(fixture.place().join("mail"), mail).unwrap();
+    let message = fixture
+        .sh("git clone -q . \"$PLACE/other\"; cd \"$PLACE/other\"; git am -q \"$PLACE/mail\"; grep -q limit=1 limits
+         git log -1 --format='%an: %s%n%b'");
+    assert!(message.starts_with("A U Thor: grep limit=1 limits fails since "), "{message}");
+    assert!(message.contains("\nFixes: ") && !message.contains("is the first bad commit"), "{message}");
+}
+
+#[test]
 fn after_three_hunts_of_which_one_failed_each_is_found_again() {
     let fixture = Fixture::of(HISTORY);
     assert!(fixture.said(&["list"], 0).0.starts_with("No hunt is kept in this repository"));

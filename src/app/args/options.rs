@@ -519,6 +519,8 @@ pub enum ReportFormat {
     /// For an issue, a mail or the summary of a job.
     #[default]
     Markdown,
+    /// A mail with the fix attached, for `sendmail` or `git am`.
+    Mail,
     /// For code scanning and editors; version 2.1.0.
     Sarif,
     /// Annotations: lines that GitHub Actions reads from a job's output.

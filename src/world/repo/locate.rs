@@ -70,10 +70,11 @@ fn answers(
     questions.iter().map(|question| Ok(trimmed(&ask(&[question])?).to_vec())).collect()
 }
 
-/// The keys and values of `idd.*`, `color.ui`, `pager.idd` and of partial clones, in the order of the files; empty
+/// The keys and values of `idd.*`, `color.ui`, `pager.idd`, of the user and of partial clones, in the order of the files; empty
 /// outside of a repository.
 pub fn configuration(directory: &Path, environment: &[(OsString, OsString)]) -> Vec<(String, String)> {
-    const KEYS: &str = "^(idd\\.|color\\.ui$|pager\\.idd$|extensions\\.partialclone$|remote\\..*\\.promisor$)";
+    const KEYS: &str =
+        "^(idd\\.|color\\.ui$|pager\\.idd$|user\\.(name|email)$|extensions\\.partialclone$|remote\\..*\\.promisor$)";
     let words = ["config", "-z", "--get-regexp", KEYS];
     let Ok(output) = git(directory, environment, &words) else { return Vec::new() };
     output
