@@ -357,7 +357,10 @@ impl Hunt<'_> {
 
     /// The first run of a test that needs no files of the user.
     fn first_run(&mut self, probe: Probe) -> Result<Option<Vec<Observation>>, Failure> {
-        self.runner.record_uses();
+        // Recording takes time in a run that looks at many files, such as a build.
+        if self.is_python()? {
+            self.runner.record_uses();
+        }
         let seen = self.busily(|hunt| hunt.runner.reproduce(probe, &[0]))?;
         let recorded = self.runner.take_uses();
         if let Some(first) = seen.as_ref().and_then(|seen| seen.first()) {

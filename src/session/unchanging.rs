@@ -56,6 +56,19 @@ impl Hunt<'_> {
         Ok(read.iter().any(is_source))
     }
 
+    /// Whether the bad revision is a project of Python, which can be installed.
+    pub(super) fn is_python(&self) -> Result<bool, Failure> {
+        const MARKS: [&str; 3] = ["pyproject.toml", "setup.py", "setup.cfg"];
+        let user = private::open(&self.location.git_directory)?;
+        let has = |name: &str| {
+            let below = self.plan.commands.directory.join(name);
+            [Path::new(name), &below]
+                .iter()
+                .any(|path| graph::has_path(&user, self.plan.bad, path.as_os_str().as_bytes()))
+        };
+        Ok(MARKS.into_iter().any(has))
+    }
+
     /// Says that a run reads an installed copy of a source. If it reads no module of the checkout, all revisions would show
     /// the same: ends the hunt.
     pub(super) fn look_for_installed(&mut self, recorded: &RecordedUses, all: &[Arc<UserPath>]) -> Result<(), Failure> {

@@ -182,6 +182,7 @@ fn a_test_that_reads_an_installed_copy_of_the_package_is_told_so() {
     fs::write(&copy, "bad\n").unwrap();
     place.script("tests/run", &format!("! grep -q bad {}\n", copy.display()));
     place.write("main.py", "");
+    place.write("setup.py", "");
     for value in ["good", "good too", "bad"] {
         place.write("src/human/number.py", value);
         place.commit(value);
