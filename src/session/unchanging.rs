@@ -9,6 +9,7 @@ use idd_base::Observation;
 use idd_hunt::test_paths::{is_setup_path, is_test_path};
 use idd_report::{Terminal, Untrusted};
 use idd_world::place::untracked::{Tracking, UserPath};
+use idd_world::process::executions::PathUse;
 use idd_world::repo::{graph, private};
 use idd_world::run::classify::{PlainResult, reproduced};
 use std::collections::BTreeSet;
@@ -69,7 +70,7 @@ impl Hunt<'_> {
         Ok(MARKS.into_iter().any(has))
     }
 
-    /// Says that a run reads an installed copy of a source. If it reads no module of the checkout, all revisions would show
+    /// Says that a run reads an installed copy of a source. If it uses no source of the checkout, all revisions would show
     /// the same: ends the hunt.
     pub(super) fn look_for_installed(&mut self, recorded: &RecordedUses, all: &[Arc<UserPath>]) -> Result<(), Failure> {
         let user = private::open(&self.location.git_directory)?;
@@ -78,13 +79,15 @@ impl Hunt<'_> {
         let Some(InstalledCopy { copy, source }) = installed_copy(&inside, &outside, &is_tracked) else {
             return Ok(());
         };
-        let modules = inside.into_iter().filter(|path| path.extension().is_some_and(|extension| extension == "py"));
-        let reads_module = self.reads_source(all, &modules.collect())?;
+        // Runners look at all files of a directory.
+        let is_used = |path: &Path, seen: PathUse| seen.is_opened() || path.extension().is_some_and(|end| end == "py");
+        let sources = recorded.inside.iter().filter(|(path, seen)| seen.is_read() && is_used(path, **seen));
+        let reads_source = self.reads_source(all, &sources.map(|(path, _)| path.clone()).collect())?;
         let revision = self.plan.order.history.find.newer_revision();
         let (copy, source) = (copy.display(), source.display());
         let seen = format!("the test reads `{copy}`, which is installed, and not `{source}` of the checkout");
         let advice = "`pip install -e .` lets the test read the checkout";
-        if !reads_module {
+        if !reads_source {
             self.is_hopeless = true;
             let said = format!("{seen}, so it would test the same sources at all revisions");
             return Err(Failure::usage(Terminal.line(&Untrusted::from(said))).with_hint(advice));
@@ -120,8 +123,10 @@ impl Hunt<'_> {
 
     /// Says that all revisions are tested with the same copy of something; also a note of the report.
     pub(super) fn say_unchanging(&mut self, said: String) {
-        self.runner.talk.say(&Terminal.line(&Untrusted::from(said.as_str())));
-        self.runner.noticed.unchanging.push(said);
+        if !self.runner.noticed.unchanging.contains(&said) {
+            self.runner.talk.say(&Terminal.line(&Untrusted::from(said.as_str())));
+            self.runner.noticed.unchanging.push(said);
+        }
     }
 
     /// Whether tests of the user that the bad revision does not have are run in each revision.

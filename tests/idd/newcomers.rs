@@ -194,7 +194,15 @@ fn a_test_that_reads_an_installed_copy_of_the_package_is_told_so() {
     let advice = "`pip install -e .` lets the test read the checkout";
     let all = ", so it would test the same sources at all revisions";
     place.check(&["tests/run"], USAGE, &[&format!("error: {seen}{all}"), &format!("hint: {advice}")]);
-    // It also reads another module of the checkout, which can differ.
+    // It looks at another file of the checkout, as a runner does.
+    place.script("tests/run", &format!("[ -f README ] && ! grep -q bad {}\n", copy.display()));
+    place.write("README", "");
+    place.commit("Look at a file");
+    place.check(&["tests/run"], USAGE, &[&format!("error: {seen}{all}")]);
+    // It also reads another source of the checkout, which can differ.
+    place.script("tests/run", &format!("cat README; ! grep -q bad {}\n", copy.display()));
+    place.commit("Read another file");
+    place.check(&["tests/run"], NEVER_PASSED, &[&format!("At the bad revision, {seen}. {advice}.\n")]);
     place.script("tests/run", &format!("cat main.py; ! grep -q bad {}\n", copy.display()));
     place.commit("Read another module");
     let said = place.said(&["tests/run"], NEVER_PASSED);

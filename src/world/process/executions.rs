@@ -59,6 +59,11 @@ pub struct PathUse {
 }
 
 impl PathUse {
+    /// Whether a command opens it before one makes or changes it.
+    pub fn is_opened(self) -> bool {
+        self.first == FileAccess::Read
+    }
+
     /// Whether a command looks at it or reads it before one makes or changes it.
     pub fn is_read(self) -> bool {
         matches!(self.first, FileAccess::Look | FileAccess::Read)
