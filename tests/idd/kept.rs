@@ -110,6 +110,12 @@ fn the_mail_of_a_finding_is_one_that_git_am_applies() {
     assert!(fixture.report(&[TEST]).fix.is_some());
     let (mail, _) = fixture.said(&["report", "--format", "mail"], 0);
     assert!(mail.starts_with("From: A U Thor <author@example.org>\nSubject: "), "{mail}");
+    fixture.git(&["config", "user.name", "Other"]);
+    fixture.git(&["config", "user.email", "other@example.org"]);
+    let mut command = fixture.command(&["report", "--format", "mail"]);
+    let output = command.env_remove("GIT_AUTHOR_NAME").env_remove("GIT_AUTHOR_EMAIL").output().unwrap();
+    let other = String::from_utf8_lossy(&output.stdout);
+    assert!(other.starts_with("From: Other <other@example.org>\nSubject: ") && output.stderr.is_empty(), "{output:?}");
     fs::write(fixture.place().join("mail"), mail).unwrap();
     let message = fixture
         .sh("git clone -q . \"$PLACE/other\"; cd \"$PLACE/other\"; git am -q \"$PLACE/mail\"; grep -q limit=1 limits

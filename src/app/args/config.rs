@@ -12,7 +12,6 @@ use clap::{ArgMatches, Command};
 use thiserror::Error;
 
 use idd_session::hints::near::nearest;
-use idd_world::repo::promisor;
 
 /// A flag and its opposite.
 #[derive(Debug, Clone, Copy)]
@@ -309,9 +308,8 @@ fn near_key(key: &str) -> Option<String> {
 
 fn is_known(key: &str) -> bool {
     let key = key.to_ascii_lowercase();
-    ["color.ui", "pager.idd"].contains(&key.as_str())
-        || key == promisor::OLD_KEY
-        || key.starts_with("remote.")
+    // The others are keys of git.
+    !key.starts_with("idd.")
         || FLAGS
             .iter()
             .map(|flag| flag.key)

@@ -16,7 +16,7 @@ use std::rc::Rc;
 /// The keys of the configuration for a remote with promised objects.
 ///
 /// The old one names the remote; the others are `remote.<name>.promisor`.
-pub const OLD_KEY: &str = "extensions.partialclone";
+const OLD_KEY: &str = "extensions.partialclone";
 
 /// The missing objects of a partial clone, and their remote.
 #[derive(Debug, Clone)]
