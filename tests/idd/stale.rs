@@ -146,3 +146,22 @@ fn a_revision_that_ignores_only_a_part_of_a_copied_directory_leaves_no_part_of_i
     let Hunted { stderr, .. } = hunt(&fixture, &["-j1", "--until", "commit", test], "change 9");
     assert!(stderr.contains(" HEAD~4 pass  change 6\n") && !stderr.contains("withdrawn"), "{stderr}");
 }
+
+#[test]
+fn what_make_says_of_its_work_is_no_other_failure() {
+    let fixture = Fixture::of(
+        r#"
+        echo prog > .gitignore; printf 'all: prog\nprog: value\n\tcat value > prog\n' > Makefile
+        for n in 1 2 3 4 5 6; do
+            if [ $n = 4 ]; then echo "value is bad" > value; for f in a b c d; do echo $n > $f; done
+            elif [ $n -lt 4 ]; then echo "value is $n" > value; fi
+            echo $n > log; commit "change $n"
+        done
+    "#,
+    );
+    let Hunted { report, stderr } = hunt(&fixture, &["-j1", "make && ! grep bad prog"], "change 4");
+    let reduced = &report.probes.outcomes["reduce"];
+    assert!(reduced.contains_key("fail") && !reduced.contains_key("unresolved(other)"), "{reduced:?}");
+    assert!(!stderr.contains("contradicts"), "{stderr}");
+    assert_eq!(report.change.sufficient.unwrap().lines, 2);
+}

@@ -170,9 +170,23 @@ fn is_repeatable(runs: &[BTreeSet<String>]) -> bool {
     kinds.windows(2).all(|pair| pair[0] == pair[1])
 }
 
+/// The lines as they are compared. What builders say of their work depends on what earlier probes have built, so it does not
+/// count.
 fn lines(observation: &Observation) -> BTreeSet<String> {
-    observation.output.lines().map(form).filter(|line| !line.is_empty()).collect()
+    observation.output.lines().map(form).filter(|line| !line.is_empty() && !BUILDER_LINES.is_match(line)).collect()
 }
+
+/// Progress of `make`, Ninja, `CMake`, cargo, Maven and Gradle, and that there is nothing to build, as [`form`] makes it.
+static BUILDER_LINES: LazyLock<RegexSet> = LazyLock::new(|| {
+    RegexSet::new([
+        r"^\S*make(?:\[\d+\])?: (?:Entering|Leaving|Nothing to be done|.* is up to date\.$)",
+        r"^ninja: (?:no work to do|Entering directory)|^\[\d+/\d+\] \S",
+        r"^\[N%\] (?:Built target|Building|Linking|Generating|Automatic) |^(?:Scanning dependencies|Consolidate compiler generated dependencies) of ",
+        r"^(?:Compiling|Checking|Fresh|Dirty|Downloaded|Documenting) \S+ v\d|^(?:Finished .* target\(s\)|Blocking waiting for|Running (?:unittests|tests/|`))",
+        r"^\[INFO\] (?:Nothing to compile|Changes detected|(?:Recompiling|Compiling) \d+ )|^> Task :\S+|^\d+ actionable tasks?: ",
+    ])
+    .expect("valid patterns")
+});
 
 /// A line without colours, and without parts that change with every candidate or every run: places in sources,
 /// addresses, times, versions of `git describe`. Other numbers stay.
@@ -310,6 +324,31 @@ mod tests {
         let newer = ["FAIL x.c:12: bad\ntook 12 ms\nTime: 0.12\n", "FAIL x.c:12: bad\ntook 12 ms\nTime: 0.12\n"];
         check(&older, &newer, "job 9 done\nFAIL x.c:17: bad\ntook 99 ms\nTime: 1.5\n", Outcome::Fail, Outcome::Fail);
         check(&older, &newer, "work 9 done\nFAIL x.c:17: bad\n", Outcome::Fail, OTHER);
+    }
+
+    #[test]
+    fn what_a_builder_says_of_its_work_does_not_count() {
+        let (older, newer) =
+            (["cc -o p p.c\nok\n", "cc -o p p.c\nok\n"], ["cc -o p p.c\nFAIL\n", "cc -o p p.c\nFAIL\n"]);
+        let said = [
+            "make: Nothing to be done for 'all'.",
+            "make[2]: Entering directory '/tmp/x'",
+            "make: 'p' is up to date.",
+            "ninja: no work to do.",
+            "[3/17] Building C object p.o",
+            "[ 50%] Built target p",
+            "   Compiling p v0.1.0 (/tmp/p)",
+            "    Finished `test` profile [unoptimized + debuginfo] target(s) in 0.03s",
+            "     Running unittests src/lib.rs (target/debug/deps/p-0a1b)",
+            "[INFO] Nothing to compile - all classes are up to date.",
+            "> Task :compileJava UP-TO-DATE",
+            "3 actionable tasks: 1 executed, 2 up-to-date",
+        ];
+        for line in said {
+            check(&older, &newer, &format!("{line}\nFAIL\n"), Outcome::Fail, Outcome::Fail);
+        }
+        check(&older, &newer, "make: *** [p] Error 1\nFAIL\n", Outcome::Fail, OTHER);
+        check(&older, &newer, "Compiling a pattern\nFAIL\n", Outcome::Fail, OTHER);
     }
 
     #[test]
