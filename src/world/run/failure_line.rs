@@ -81,7 +81,7 @@ static TELLING: LazyLock<RegexSet> = LazyLock::new(|| {
         r"^(?:[A-Za-z_]\w*\.)*[A-Z]\w*(?:Error|Exception)(?:: |$)",
         r"^\s*Caused by: ",
         // Messages of compilers and linkers.
-        r"^[^\s:]+:\d+(?::\d+)?: (?:fatal )?error: |^error\[E\d+\]: |: undefined reference to |^[^\s:]+\.java:\d+: error: ",
+        r"^[^\s:]+:\d+(?::\d+)?: (?:fatal )?error: |^error\[E\d+\]: |: undefined reference to |^[^\s:]+\.java:\d+: error: |^CMake Error\b",
         // One failed check, as test frameworks report it.
         r"(?i)\bexpected\b.*\b(?:got|but|actual|was|received|found|instead)\b|\b(?:got|actual|was|received)\b.*\bexpected\b",
         r"^not ok\b|^\s*--- FAIL: |^\[\s+FAILED\s+\] |^\s*#\s+Failed (?:\([A-Z]+\) )?test\b|^(?:FAIL|FAILED|XPASS|ERROR): |^Failed asserting that |^FAIL(?:ED)?[ :]|^\S+ \.\.\. FAILED$|: Failure$",
@@ -99,7 +99,7 @@ static TELLING: LazyLock<RegexSet> = LazyLock::new(|| {
 
 /// Lines with the place of a failure whose reason is in the next line.
 static HEADLINE: LazyLock<Regex> = LazyLock::new(|| {
-    Regex::new(r"\bpanicked at .*:\d+:\d+:$|[Ee]xpected equality of these values:$|: Failure$")
+    Regex::new(r"\bpanicked at .*:\d+:\d+:$|[Ee]xpected equality of these values:$|: Failure$|^CMake Error at .*:$")
         .expect("a valid pattern")
 });
 
@@ -178,6 +178,15 @@ mod tests {
         check(
             "1) ATest::testB\nFailed asserting that 3 is 4.\n\na.php:12\n\nFAILURES!\n",
             "Failed asserting that N is N.",
+        );
+    }
+
+    #[test]
+    fn the_error_of_cmake_tells_more_than_the_build_that_failed_with_it() {
+        check(
+            "[0/1] Re-running CMake...\nCMake Error at CMakeLists.txt:2 (cmake_minimum_required):\n  Compatibility with CMake < 3.5 \
+             has been removed from CMake.\n\n-- Configuring incomplete, errors occurred!\nFAILED: [code=1] build.ninja \n",
+            "Compatibility with CMake < N has been removed from CMake.",
         );
     }
 
