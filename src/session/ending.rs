@@ -260,8 +260,11 @@ impl Hunt<'_> {
         Ok(())
     }
 
-    /// The note on the command for all tests of the project, if it can be run here.
+    /// The note on the command for all tests of the project, if it can be run here and is not the test.
     fn suite_advice(&self, obvious: &str) -> Option<Untrusted> {
+        if self.plan.order.command.to_line() == obvious.as_bytes() {
+            return None;
+        }
         let program = obvious.split(' ').next().unwrap_or_default();
         let is_missing = toolchain::is_missing(&self.plan.commands.environment, program);
         // The runner of the test is known to work here.

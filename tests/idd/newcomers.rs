@@ -265,6 +265,12 @@ fn a_command_for_all_tests_is_advised_only_where_its_program_is() {
     fs::write(programs.path().join("go"), "").unwrap();
     fs::set_permissions(programs.path().join("go"), fs::Permissions::from_mode(0o755)).unwrap();
     assert!(advised(&["--no-cache", "./test.sh"]));
+    // No test is advised as its own suite.
+    place.write("go.mod", "");
+    place.write("Makefile", "check:\n\t./test.sh\n");
+    place.commit("Be built by make");
+    let said = place.said(&["make check"], 0);
+    assert!(!said.contains("--suite '"), "{said}");
 }
 
 /// The path of a program.
