@@ -8,6 +8,9 @@ use idd_base::{TreeId, count};
 use idd_change::trees::{Trees, TreesError};
 use idd_change::{ChangeSet, FilePair, FileSide, Subset};
 use std::collections::HashSet;
+use std::ffi::OsString;
+use std::os::unix::ffi::OsStringExt as _;
+use std::path::{Component, Path, PathBuf};
 
 /// A test that a commit added or changed, and that still exists.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -31,6 +34,24 @@ pub enum Covered {
 }
 
 impl Covered {
+    /// The same if the test command runs in this directory of the project, relative to the top.
+    #[must_use]
+    pub fn run_in(self, directory: &Path) -> Self {
+        if directory.as_os_str().is_empty() {
+            return self;
+        }
+        let paths = match self {
+            Self::Unknown => return Self::Unknown,
+            Self::All => vec![PathBuf::new()],
+            Self::Below(paths) => paths.into_iter().map(|path| OsString::from_vec(path).into()).collect(),
+        };
+        // Of a path with `..` nothing is known.
+        let is_below = |path: &PathBuf| path.components().all(|part| matches!(part, Component::Normal(_)));
+        let below = paths.into_iter().filter(is_below).map(|path| directory.join(path));
+        // No slash stands at the end.
+        Self::Below(below.map(|path| path.components().collect::<PathBuf>().into_os_string().into_vec()).collect())
+    }
+
     /// Whether the tests in a file are executed.
     pub fn has(&self, path: &[u8]) -> bool {
         let is_at =
@@ -53,6 +74,13 @@ pub struct RunnableFiles {
 }
 
 impl RunnableFiles {
+    /// The same if the test command runs in this directory of the project, relative to the top.
+    #[must_use]
+    pub fn run_in(self, directory: &Path) -> Self {
+        let below = |prefix: Vec<u8>| directory.join(OsString::from_vec(prefix)).into_os_string().into_vec();
+        Self { prefixes: self.prefixes.into_iter().map(below).collect(), ..self }
+    }
+
     /// Whether a file is taken.
     pub fn has(&self, path: &[u8]) -> bool {
         self.suffixes.iter().any(|suffix| path.ends_with(suffix))

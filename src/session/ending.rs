@@ -269,7 +269,9 @@ impl Hunt<'_> {
         let is_missing = toolchain::is_missing(&self.plan.commands.environment, program);
         // The runner of the test is known to work here.
         let line = suite::whole(&self.plan.order.command).or_else(|| (!is_missing).then(|| obvious.to_owned()))?;
-        let said = format!("With `--suite '{line}'`, all tests of the project choose the fix, not only this one.");
+        let directory = self.plan.commands.directory.display().to_string();
+        let of = if directory.is_empty() { "of the project".to_owned() } else { format!("in `{directory}`") };
+        let said = format!("With `--suite '{line}'`, all tests {of} choose the fix, not only this one.");
         Some(Untrusted::from(said))
     }
 

@@ -482,11 +482,10 @@ impl<'h> Hunt<'h> {
         order.may_widen &= self.signature.as_ref().is_some_and(|signature| signature.line.is_some());
         order.has_precheck &= self.runner.checks.precheck.as_ref().is_some_and(|checking| checking.useless.is_none());
         // Without the name of the hunted test, others that fail beside it would not be seen.
-        if self.signature.as_ref().is_some_and(|signature| signature.test.is_some())
-            && self.plan.commands.directory.as_os_str().is_empty()
-        {
-            order.covered = suite::covered(&self.plan.order.command);
-            order.runnable = suite::runnable_files(&self.plan.order);
+        if self.signature.as_ref().is_some_and(|signature| signature.test.is_some()) {
+            let directory = &self.plan.commands.directory;
+            order.covered = suite::covered(&self.plan.order.command).run_in(directory);
+            order.runnable = suite::runnable_files(&self.plan.order).run_in(directory);
         }
         if !order.has_suite && order.until == HuntStage::Fix {
             let tree = self.history.tree(self.plan.bad);

@@ -48,7 +48,7 @@ impl SideResults {
     pub fn suite_line(&self, plan: &Plan) -> Option<OsString> {
         match &self.own_tests[..] {
             [] => plan.suite.clone(),
-            own => with_files(&plan.order.command, own),
+            own => with_files(&plan.order.command, own, &plan.commands.directory),
         }
     }
 

@@ -9,8 +9,9 @@ use idd_world::run::runners::RunnerReport;
 use idd_world::run::{form, is_cut, is_telling};
 use regex::Regex;
 use std::collections::BTreeMap;
-use std::ffi::OsString;
-use std::os::unix::ffi::OsStringExt;
+use std::ffi::{OsStr, OsString};
+use std::os::unix::ffi::{OsStrExt as _, OsStringExt};
+use std::path::Path;
 use std::sync::LazyLock;
 
 /// At most this many new lines of a suite are reported.
@@ -278,7 +279,9 @@ pub fn runnable_files(order: &HuntOrder) -> RunnableFiles {
 }
 
 /// The test command without its selection, which also runs the tests in `files`; see [`runnable_files`].
-pub fn with_files(command: &TestCommand, files: &[Vec<u8>]) -> Option<OsString> {
+///
+/// - `directory`: where it runs, relative to the top, as the files are.
+pub fn with_files(command: &TestCommand, files: &[Vec<u8>], directory: &Path) -> Option<OsString> {
     let read = RunnerCommand::read(command)?;
     let mut words: Vec<Vec<u8>> = read.kept.iter().map(|word| word.as_bytes().to_vec()).collect();
     match read.runner.starts[0] {
@@ -292,7 +295,8 @@ pub fn with_files(command: &TestCommand, files: &[Vec<u8>]) -> Option<OsString> 
             }
         }
         runner => {
-            let own = files.iter().map(|file| match file.iter().rposition(|byte| *byte == b'/') {
+            let files = files.iter().map(|file| seen_from(directory, file));
+            let own = files.map(|file| match file.iter().rposition(|byte| *byte == b'/') {
                 Some(end) if runner == "go" => [b"./", &file[..end]].concat(),
                 None if runner == "go" => b".".to_vec(),
                 // No option comes from the repository.
@@ -309,12 +313,22 @@ pub fn with_files(command: &TestCommand, files: &[Vec<u8>]) -> Option<OsString> 
     Some(read.line(words.iter().map(|word| &word[..])))
 }
 
+/// A path relative to the top, as it is named in a directory.
+fn seen_from(directory: &Path, path: &[u8]) -> Vec<u8> {
+    match Path::new(OsStr::from_bytes(path)).strip_prefix(directory) {
+        Ok(below) => below.as_os_str().as_bytes().to_vec(),
+        Err(_) => [&b"../".repeat(directory.components().count())[..], path].concat(),
+    }
+}
+
 /// The command for all tests of the project by the runner of the test command; `None` if the runner is not known, or
 /// finds tests only where its arguments say.
 pub fn whole(command: &TestCommand) -> Option<String> {
     let read = RunnerCommand::read(command)?;
     let line = match read.runner.starts[0] {
-        "cargo" if !read.options.iter().any(|option| OF_PACKAGE.contains(option)) => with_files(command, &[])?,
+        "cargo" if !read.options.iter().any(|option| OF_PACKAGE.contains(option)) => {
+            with_files(command, &[], Path::new(""))?
+        }
         "pytest" | "py.test" | "-m" | "jest" | "vitest" | "rspec" | "busted" | "ctest" => {
             let is_kept = |word: &&&str| !read.paths.contains(*word);
             read.line(read.kept.iter().filter(is_kept).map(|word| word.as_bytes()))
@@ -543,6 +557,11 @@ mod tests {
             assert_eq!(covered(&TestCommand::Shell(line.into())), expected, "{line}");
         }
         assert!(below("tests").has(b"tests/a.py") && !below("tests").has(b"tests2/a.py"));
+        let in_directory = |line: &str| covered(&TestCommand::Shell(line.into())).run_in(Path::new("pkg/"));
+        assert_eq!(in_directory("pytest"), below("pkg"));
+        assert_eq!(in_directory("pytest tests/"), below("pkg/tests"));
+        assert_eq!(in_directory("pytest ../tests"), Covered::Below(Vec::new()));
+        assert_eq!(in_directory("make check"), Covered::Unknown);
     }
 
     #[test]
@@ -594,9 +613,15 @@ mod tests {
             ("pytest new.py", 2, r#"pytest new.py "./-p it's.py""#),
             ("cargo test -q --test new one", 0, "cargo test -q"),
         ] {
-            let line = with_files(&TestCommand::Shell(line.into()), &files[file..=file]).unwrap();
+            let line = with_files(&TestCommand::Shell(line.into()), &files[file..=file], Path::new("")).unwrap();
             assert_eq!(line, expected);
         }
+        let in_directory = |line: &str, file: &[u8]| {
+            with_files(&TestCommand::Shell(line.into()), &[file.to_vec()], Path::new("pkg/tests/")).unwrap()
+        };
+        assert_eq!(in_directory("pytest new.py", b"pkg/tests/b.py"), "pytest new.py b.py");
+        assert_eq!(in_directory("pytest new.py", b"pkg/b_test.py"), "pytest new.py ../../pkg/b_test.py");
+        assert_eq!(in_directory("go test -run TestA", b"pkg/tests/c_test.go"), "go test .");
         for (line, expected) in [
             ("GO111MODULE=off go test -run TestA ./pkg", Some("GO111MODULE=off go test ./...")),
             (".venv/bin/python -m pytest -q new.py::test_a", Some(".venv/bin/python -m pytest -q")),
@@ -617,6 +642,8 @@ mod tests {
         assert_eq!(taken("cargo test -p core one", |_| {}), b"");
         let of_cargo = runnable_files(&HuntOrder::new(TestCommand::Shell("cargo test one".into())));
         assert!(of_cargo.has(b"tests/a.rs") && !of_cargo.has(b"member/tests/a.rs") && !of_cargo.has(b"tests/a.toml"));
+        let below = of_cargo.run_in(Path::new("member/"));
+        assert!(below.has(b"member/tests/a.rs") && !below.has(b"tests/a.rs"));
         assert_eq!(taken("pytest a.py", |order| order.test.no_suite = true), b"");
         assert_eq!(taken("pytest a.py", |order| order.test.suite = Some("make check".into())), b"");
     }
