@@ -18,7 +18,6 @@ const MAX_COMPARED: usize = 4096;
 /// A declaration that shares its lines with no other code.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Declaration {
-    /// Its node in the tree.
     pub(super) node: NodeId,
     pub(super) kind: &'static str,
     pub(super) name: Vec<u8>,

@@ -5,7 +5,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::mentioned_names::TextNames;
+use crate::mentioned_names::{TextNames, is_word, tokens};
 use crate::set::ChangeSet;
 use crate::subset::Subset;
 use crate::unit::Level;
@@ -121,15 +121,6 @@ impl ChangeSet {
         }
         (older, newer)
     }
-}
-
-fn is_word(byte: u8) -> bool {
-    byte.is_ascii_alphanumeric() || byte == b'_' || byte >= 0x80
-}
-
-/// The words and signs of a text; each sign is a token of its own.
-fn tokens(text: &[u8]) -> impl Iterator<Item = &[u8]> {
-    text.chunk_by(|one, two| is_word(*one) && is_word(*two)).filter(|token| !token[0].is_ascii_whitespace())
 }
 
 /// Whether the first line that is not blank begins with white space.

@@ -3,7 +3,6 @@
 
 use std::collections::BTreeSet;
 
-/// The names of a text.
 #[derive(Debug, Default)]
 pub(super) struct TextNames<'text> {
     /// Every name.
@@ -25,7 +24,7 @@ impl<'text> TextNames<'text> {
         let mut at = 0;
         while at < text.len() {
             let rest = &text[at..];
-            let length = rest.iter().take_while(|byte| is_letter(**byte)).count();
+            let length = rest.iter().take_while(|byte| is_word(**byte)).count();
             at += if length > 0 {
                 let name = &rest[..length];
                 if !name[0].is_ascii_digit() {
@@ -70,8 +69,14 @@ impl<'text> TextNames<'text> {
     }
 }
 
-fn is_letter(byte: u8) -> bool {
-    byte.is_ascii_alphanumeric() || byte == b'_' || byte >= 0x80
+/// Whether a byte can be a part of a word.
+pub(super) fn is_word(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || byte == b'_' || !byte.is_ascii()
+}
+
+/// The words and signs of a text; each sign is a token of its own.
+pub(super) fn tokens(text: &[u8]) -> impl Iterator<Item = &[u8]> {
+    text.chunk_by(|one, two| is_word(*one) && is_word(*two)).filter(|token| !token[0].is_ascii_whitespace())
 }
 
 /// The length of the quoted text at the start.

@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 
 use crate::declarations::{Declaration, fnv};
+use crate::mentioned_names::tokens;
 use crate::syntax::{NodeId, SyntaxTree, UnitClass};
 use crate::text_lines::TextLines;
 
@@ -254,12 +255,6 @@ fn closes(line: &[u8]) -> bool {
         || WORDS.iter().any(|word| {
             line.strip_prefix(*word).is_some_and(|rest| rest.first().is_none_or(|byte| !byte.is_ascii_alphanumeric()))
         })
-}
-
-/// The words and signs of a line.
-fn tokens(line: &[u8]) -> impl Iterator<Item = &[u8]> {
-    let is_word = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_' || !byte.is_ascii();
-    line.chunk_by(move |one, two| is_word(*one) && is_word(*two)).filter(|token| !token[0].is_ascii_whitespace())
 }
 
 #[cfg(test)]

@@ -1,5 +1,7 @@
 //! Pairs deleted lines with the inserted lines that replaced them.
 
+use crate::mentioned_names::tokens;
+
 /// Two lines with fewer common tokens than this (in thousandths) are not one modified line.
 pub(super) const MIN_SIMILARITY: u32 = 500;
 
@@ -23,8 +25,8 @@ pub(super) fn pair(
     if deleted.len() == 1 && inserted.len() == 1 {
         return if may_pair(0, 0) { vec![(0, 0)] } else { Vec::new() };
     }
-    let older: Vec<_> = deleted.iter().map(|line| tokens(line)).collect();
-    let newer: Vec<_> = inserted.iter().map(|line| tokens(line)).collect();
+    let older: Vec<_> = deleted.iter().map(|line| sorted_tokens(line)).collect();
+    let newer: Vec<_> = inserted.iter().map(|line| sorted_tokens(line)).collect();
     if older.len() * newer.len() > MAX_COMBINATIONS {
         if older.len() != newer.len() {
             return Vec::new();
@@ -75,12 +77,8 @@ pub(super) fn align(n_rows: usize, n_columns: usize, similarity: impl Fn(usize, 
 }
 
 /// The words and signs of a line, sorted, without white space.
-fn tokens(line: &[u8]) -> Vec<&[u8]> {
-    let is_word = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_' || !byte.is_ascii();
-    let mut tokens: Vec<&[u8]> = line
-        .chunk_by(|one, two| is_word(*one) && is_word(*two))
-        .filter(|token| !token.iter().all(u8::is_ascii_whitespace))
-        .collect();
+fn sorted_tokens(line: &[u8]) -> Vec<&[u8]> {
+    let mut tokens: Vec<&[u8]> = tokens(line).collect();
     tokens.sort_unstable();
     tokens
 }

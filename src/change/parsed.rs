@@ -5,6 +5,7 @@ use std::ops::Range;
 
 use crate::balance::{self, Depths};
 use crate::declarations::{Declaration, comment_lines, declarations, has_lines_alone, matches};
+use crate::mentioned_names::is_word;
 use crate::moves::{MovedLines, moves};
 use crate::names::LineNames;
 use crate::outline::Outline;
@@ -146,9 +147,8 @@ fn is_quoted(node: &SyntaxNode) -> bool {
 
 /// The words of a text that can be names.
 fn words(text: &[u8]) -> impl Iterator<Item = &[u8]> {
-    let is_word = |byte: &u8| byte.is_ascii_alphanumeric() || *byte == b'_' || !byte.is_ascii();
     let is_name = |word: &&[u8]| word.first().is_some_and(|byte| !byte.is_ascii_digit());
-    text.split(move |byte| !is_word(byte)).filter(is_name)
+    text.split(|byte| !is_word(*byte)).filter(is_name)
 }
 
 impl Parsed {

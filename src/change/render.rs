@@ -1,6 +1,6 @@
 //! From a subset of units back to files.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashSet};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -39,29 +39,15 @@ impl ChangeSet {
     pub fn render(&self, subset: &Subset) -> Result<Vec<FileEdit>, Collision> {
         let files: Vec<Option<FileSide>> = (0..self.files().len()).map(|file| self.applied(file, subset)).collect();
         collide(&files)?;
-        let occupied: HashSet<&[u8]> = files.iter().flatten().map(|side| &side.path[..]).collect();
-        let is_vacated =
-            |pair: &&FilePair| pair.older.as_ref().is_some_and(|older| !occupied.contains(&older.path[..]));
-        let mut gone: Vec<FileEdit> = self
-            .files()
-            .iter()
-            .filter(is_vacated)
-            .filter_map(|pair| pair.older.as_ref())
-            .map(|older| FileEdit { path: older.path.clone(), result: None })
-            .collect();
-        gone.sort_by(|one, two| one.path.cmp(&two.path));
-
-        let older: HashMap<&[u8], &FileSide> =
-            self.files().iter().filter_map(|pair| pair.older.as_ref()).map(|side| (&side.path[..], side)).collect();
-        let mut written: Vec<FileEdit> = files
-            .iter()
-            .flatten()
-            .filter(|side| older.get(&side.path[..]) != Some(side))
-            .map(|side| FileEdit { path: side.path.clone(), result: Some((side.mode, side.content.clone())) })
-            .collect();
-        written.sort_by(|one, two| one.path.cmp(&two.path));
-        gone.append(&mut written);
-        Ok(gone)
+        let older = by_path(self.files().iter().filter_map(|pair| pair.older.as_ref()));
+        let newer = by_path(files.iter().flatten());
+        let edit = |path: &[u8], side: Option<&FileSide>| FileEdit {
+            path: path.to_vec(),
+            result: side.map(|side| (side.mode, side.content.clone())),
+        };
+        let gone = older.keys().filter(|path| !newer.contains_key(*path)).map(|path| edit(path, None));
+        let written = newer.iter().filter(|(path, side)| older.get(*path) != Some(*side));
+        Ok(gone.chain(written.map(|(path, side)| edit(path, Some(side)))).collect())
     }
 
     /// One file with the units of `subset` applied; `None` if the file does not exist then.
@@ -144,6 +130,10 @@ impl ChangeSet {
         text.keep_to(self.n_older_lines(file));
         text.bytes.into()
     }
+}
+
+fn by_path<'f>(files: impl Iterator<Item = &'f FileSide>) -> BTreeMap<&'f [u8], &'f FileSide> {
+    files.map(|side| (&side.path[..], side)).collect()
 }
 
 /// A text that is being written.

@@ -116,11 +116,6 @@ impl Subset {
         group.spans().iter().for_each(|span| self.insert_range(span.clone()));
     }
 
-    /// Removes all units of `group`.
-    pub fn remove_group(&mut self, group: &Group) {
-        group.spans().iter().for_each(|span| self.remove_range(span));
-    }
-
     /// Whether any unit of `group` is in the set.
     pub fn has_any_of(&self, group: &Group) -> bool {
         group.spans().iter().any(|span| self.intersects(span))

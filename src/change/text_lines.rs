@@ -49,7 +49,6 @@ impl TextLines {
     }
 }
 
-/// A text with its lines.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct LinedText<'a> {
     pub(super) text: &'a [u8],

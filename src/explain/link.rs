@@ -109,3 +109,10 @@ pub struct Link {
     /// The text that it is one of the characters of.
     pub text: Option<PairedText>,
 }
+
+impl Link {
+    /// What a step did, and no more.
+    pub(crate) fn new(step: Step, time: u64, did: Did) -> Self {
+        Self { step, time, reference: None, function: None, place: None, instance: None, did, text: None }
+    }
+}

@@ -27,7 +27,6 @@ use crate::TraceError;
 /// What a file begins with.
 const MAGIC: &[u8; 8] = b"IDDTRC01";
 
-/// What a file ends with.
 const END_MAGIC: &[u8; 8] = b"IDDEND01";
 
 const CHUNK_MAGIC: &[u8; 4] = b"CHNK";

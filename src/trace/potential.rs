@@ -44,7 +44,6 @@ impl<V: WritableVariable> VariableNumbers<V> {
     }
 }
 
-/// What is known of a function.
 struct FunctionFacts<V> {
     /// By statement: the variables that it reads.
     reads: Vec<Vec<VariableNumber>>,
@@ -108,14 +107,11 @@ impl WaitingDecisions {
     }
 }
 
-/// A step of an activation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ActivationStep {
     /// The number of the activation.
     pub frame: u64,
-    /// The number of its function.
     pub function: u32,
-    /// The step.
     pub step: Step,
 }
 

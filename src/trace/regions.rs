@@ -27,7 +27,6 @@ struct Mark {
     n_returns: u64,
 }
 
-/// The regions of one activation.
 #[derive(Debug, Clone)]
 pub struct Regions {
     /// The region of the call.

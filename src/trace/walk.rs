@@ -29,6 +29,17 @@ pub enum TimeDirection {
     Backward,
 }
 
+impl TimeDirection {
+    /// What a search from `from` has found, after one more hit: the nearest one.
+    pub fn nearest(self, from: Step, found: Option<Step>, hit: Step) -> Option<Step> {
+        match self {
+            Self::Forward if hit > from => found.or(Some(hit)),
+            Self::Backward if hit < from && hit != Step::START => found.max(Some(hit)),
+            _ => found,
+        }
+    }
+}
+
 /// How a search ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SearchOutcome {

@@ -15,18 +15,11 @@ const N_BYTES: u64 = 4;
 /// A write of more bytes is kept as it is.
 const MAX_LENGTH: u64 = 256;
 
-/// A write of a step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Write {
     step: Step,
     address: u64,
     length: u64,
-}
-
-impl Write {
-    fn meets(&self, address: u64, length: u64) -> bool {
-        address < self.address.saturating_add(self.length) && self.address < address.saturating_add(length)
-    }
 }
 
 /// The writes of a run, in 8 KiB for each block of 32,768 steps.
@@ -104,7 +97,10 @@ impl Writes {
     pub fn listed(&self, range: &Range<u32>, address: u64, length: u64) -> impl Iterator<Item = Step> {
         let range = range.clone();
         let writes = self.listed.iter().filter(move |write| range.contains(&write.step.0));
-        writes.filter(move |write| write.meets(address, length)).map(|write| write.step)
+        let meets = move |write: &&Write| {
+            address < write.address.saturating_add(write.length) && write.address < address.saturating_add(length)
+        };
+        writes.filter(meets).map(|write| write.step)
     }
 }
 

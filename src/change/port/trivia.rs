@@ -12,7 +12,6 @@ pub(super) struct Trivia<'text> {
 }
 
 impl<'text> Trivia<'text> {
-    /// The text of ours.
     pub(super) fn ours(bytes: &'text [u8]) -> Self {
         Self { bytes: bytes.into(), is_foreign: false }
     }

@@ -31,7 +31,6 @@ pub(super) struct DeclarationName {
     pub signature: Vec<VersionWord>,
 }
 
-/// A syntax unit.
 #[derive(Debug, Clone)]
 pub(super) struct SyntaxUnit {
     pub kind: &'static str,
@@ -55,7 +54,6 @@ pub(super) enum UnitPart {
     Unit(UnitNo),
 }
 
-/// A version of a file.
 #[derive(Debug)]
 pub(super) struct FileVersion<'text> {
     pub text: &'text [u8],

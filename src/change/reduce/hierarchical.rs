@@ -76,7 +76,6 @@ struct Rounds {
     is_dense: bool,
     /// The groups that cannot be removed alone, with the first rung on which they were tried.
     tried_on: Rc<HashMap<Group, usize>>,
-    /// The current rung.
     rung: usize,
     /// Whether anything was removed in this round over the coarse rungs, this visit of the finest one, or by the
     /// singles.

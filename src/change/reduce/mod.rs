@@ -133,5 +133,5 @@ pub async fn reduce<J: Judge>(
         Reducer::Fast => fast::run(&mut session, options.finest).await?,
         Reducer::Artho => artho::run(&mut session, options.finest).await?,
     }
-    Ok(session.into_current())
+    Ok(session.current)
 }

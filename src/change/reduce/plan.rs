@@ -19,7 +19,7 @@ pub(super) trait ReducePlan {
 /// `current` without the units of `groups`.
 pub(super) fn without<'a>(current: &Subset, groups: impl IntoIterator<Item = &'a Group>) -> Subset {
     let mut rest = current.clone();
-    groups.into_iter().for_each(|group| rest.remove_group(group));
+    groups.into_iter().flat_map(Group::spans).for_each(|span| rest.remove_range(span));
     rest
 }
 

@@ -19,7 +19,7 @@ const MAX_PASSED_OVER: usize = 100;
 pub(super) struct ReduceSession<'a, J> {
     judge: &'a mut J,
     /// Closed and interesting; it only shrinks, so an interesting subset is never asked again.
-    current: Subset,
+    pub(super) current: Subset,
     memory: CandidateMemory<'a>,
     /// Whether the filter is used.
     pub(super) is_filtered: bool,
@@ -66,10 +66,6 @@ impl<'a, J: Judge> ReduceSession<'a, J> {
         let (judged, refused, plausible) = (HashSet::new(), HashSet::new(), RefCell::default());
         let memory = CandidateMemory { change_set, filter, judged, refused, plausible, odds: 0.5 };
         Self { judge, current: start, memory, is_filtered: false, is_reversed: false }
-    }
-
-    pub(super) fn into_current(self) -> Subset {
-        self.current
     }
 
     /// Asks whether the empty subset is interesting; an empty start is, by contract.

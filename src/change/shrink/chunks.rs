@@ -13,7 +13,6 @@ pub struct ChunkSizes {
     pub shortest: usize,
 }
 
-/// The sizes for files.
 pub const OF_FILES: ChunkSizes = ChunkSizes { enough: 16 << 20, shortest: 4 << 10 };
 
 /// The first chunks are this part of the text, and the chunks of each later level of those before.

@@ -1,7 +1,7 @@
 //! Moves a passing and a failing input towards each other.
 
 use crate::shrink::candidate::{InputCandidate, ShrinkProgress};
-use crate::shrink::views::token_ranges;
+use crate::shrink::views::{pieces, token_ranges};
 use idd_base::difference::difference;
 use idd_base::{Asker, Outcome};
 use similar::{Algorithm, DiffOp};
@@ -46,6 +46,8 @@ pub async fn isolate(
 ) -> Isolated {
     let mut known = HashMap::from([(passing.clone(), Outcome::Pass), (failing.clone(), Outcome::Fail)]);
     let mut ends = Isolated { passing, failing };
+    let line_ranges = |text: &[u8]| pieces(text, b'\n');
+    let byte_ranges = |text: &[u8]| (0..text.len()).map(|at| at..at + 1).collect();
     let levels: [(&'static str, UnitDivider); 3] =
         [("lines", line_ranges), ("tokens", token_ranges), ("bytes", byte_ranges)];
     for (units, divide) in levels {
@@ -58,19 +60,6 @@ pub async fn isolate(
     ends
 }
 
-fn line_ranges(text: &[u8]) -> Vec<Range<usize>> {
-    let mut begin = 0;
-    let ends = text.split_inclusive(|byte| *byte == b'\n').map(|line| {
-        begin += line.len();
-        begin - line.len()..begin
-    });
-    ends.collect()
-}
-
-fn byte_ranges(text: &[u8]) -> Vec<Range<usize>> {
-    (0..text.len()).map(|at| at..at + 1).collect()
-}
-
 /// The edits that make `newer` of `older`, in units of `divide`, each as small as possible.
 fn edits(older: &[u8], newer: &[u8], divide: UnitDivider) -> Vec<ByteEdit> {
     let (of_older, of_newer) = (divide(older), divide(newer));
@@ -79,33 +68,15 @@ fn edits(older: &[u8], newer: &[u8], divide: UnitDivider) -> Vec<ByteEdit> {
     let mut edits = Vec::new();
     let at = |index: usize| of_older.get(index).map_or(older.len(), |range| range.start);
     for op in difference(Algorithm::Myers, &texts, &others) {
-        match op {
-            DiffOp::Equal { .. } => {}
-            DiffOp::Delete { old_index, old_len, .. } => {
-                edits.extend(
-                    (old_index..old_index + old_len)
-                        .map(|index| ByteEdit { older: at(index)..at(index + 1), newer: Vec::new() }),
-                );
-            }
-            DiffOp::Insert { old_index, new_index, new_len } => {
-                edits.extend(
-                    (new_index..new_index + new_len)
-                        .map(|index| ByteEdit { older: at(old_index)..at(old_index), newer: others[index].to_vec() }),
-                );
-            }
-            DiffOp::Replace { old_index, old_len, new_index, new_len } => {
-                let n = old_len.min(new_len);
-                for index in 0..old_len.max(new_len) {
-                    let older = if index < n {
-                        at(old_index + index)..at(old_index + index + 1)
-                    } else {
-                        let rest = old_index + index.min(old_len);
-                        at(rest)..at(if index < old_len { rest + 1 } else { rest })
-                    };
-                    let newer = others.get(new_index + index).filter(|_| index < new_len);
-                    edits.push(ByteEdit { older, newer: newer.map(|text| text.to_vec()).unwrap_or_default() });
-                }
-            }
+        if matches!(op, DiffOp::Equal { .. }) {
+            continue;
+        }
+        let (deleted, inserted) = (op.old_range(), op.new_range());
+        for index in 0..deleted.len().max(inserted.len()) {
+            let begin = deleted.start + index.min(deleted.len());
+            let end = deleted.end.min(begin + 1);
+            let newer = others[inserted.clone()].get(index).map(|text| text.to_vec()).unwrap_or_default();
+            edits.push(ByteEdit { older: at(begin)..at(end), newer });
         }
     }
     edits

@@ -16,7 +16,6 @@ pub trait ShrinkPlan: Clone {
 
 /// A plan as a course that can be predicted.
 pub struct PredictablePlan<P> {
-    /// The plan.
     pub plan: P,
 }
 

@@ -10,7 +10,6 @@ pub type RemovalUnit = Vec<Range<usize>>;
 /// A part of a division: a range of bytes, and the smaller parts inside it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RemovalNode {
-    /// Its bytes.
     pub bytes: Range<usize>,
     /// The nodes inside it, in order; they do not overlap.
     pub children: Vec<usize>,
@@ -28,7 +27,6 @@ impl RemovalNode {
 /// How a text is divided: nodes, and those that are inside no other one.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct TextDivision {
-    /// All nodes.
     pub nodes: Vec<RemovalNode>,
     /// The outermost nodes, in order.
     pub roots: Vec<usize>,
@@ -106,14 +104,10 @@ impl NodeRemoval {
         self.is_gone[range.clone()].iter().filter(|is_gone| !**is_gone).count()
     }
 
-    fn is_live(&self, unit: &RemovalUnit) -> bool {
-        unit.iter().any(|range| self.is_gone[range.clone()].iter().any(|is_gone| !is_gone))
-    }
-
     /// Goes on to the next list until there is something to try.
     fn settle(&mut self) {
         loop {
-            while self.list.end > 0 && !self.is_live(&self.list.units[self.list.end - 1]) {
+            while self.list.end > 0 && self.list.units[self.list.end - 1].iter().all(|range| self.n_live(range) == 0) {
                 self.list.end -= 1;
             }
             self.list.n_tried = self.list.n_tried.min(self.list.end);

@@ -8,7 +8,6 @@ use std::collections::{HashMap, HashSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::rc::Rc;
 
-/// The digest of a candidate.
 type CandidateDigest = (u64, u64);
 
 /// Runs plans, and remembers what does not fail.

@@ -9,6 +9,7 @@ mod tags;
 
 use crate::shrink::candidate::PartForm;
 use crate::shrink::removal::{RemovalNode, TextDivision};
+pub use crate::shrink::views::lines::pieces;
 use std::ops::Range;
 
 /// Divides a text; `None` if the division does not fit it.
@@ -18,7 +19,7 @@ pub type TextDivider = Box<dyn Fn(&[u8]) -> Option<TextDivision>>;
 pub fn coarse(form: PartForm) -> Vec<(&'static str, TextDivider)> {
     match form {
         PartForm::Words => vec![
-            ("words", Box::new(|text: &[u8]| Some(flat(lines::pieces(text, 0))))),
+            ("words", Box::new(|text: &[u8]| Some(flat(pieces(text, 0))))),
             ("tokens", Box::new(|text: &[u8]| Some(tokens(text)))),
         ],
         PartForm::File(language) => {

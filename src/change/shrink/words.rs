@@ -25,7 +25,6 @@ pub struct Shortening {
     has_hit: bool,
 }
 
-/// What is replaced.
 #[derive(Clone)]
 enum ReplacedWord {
     /// All occurrences of this word.

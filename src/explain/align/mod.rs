@@ -3,9 +3,9 @@
 //! Source: Sumner and Zhang, sections 2 and 3. [`statements`] says which statements of two versions are the same. [`way`] writes down what a part of a variable is called, for whoever
 //! compares states.
 
-pub mod beside;
+pub(crate) mod beside;
 pub mod statements;
-pub mod way;
+pub(crate) mod way;
 
 use std::collections::HashMap;
 

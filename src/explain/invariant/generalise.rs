@@ -261,7 +261,6 @@ fn without_needless(
     kept
 }
 
-/// A range of a variable.
 #[derive(Debug, Clone, Copy)]
 struct VariableRange {
     version: HistoryVersion,
@@ -291,7 +290,6 @@ impl VariableRange {
         }
     }
 
-    /// As conditions.
     fn conditions(self, terms: &mut Terms) -> Vec<TermId> {
         let variable = terms.variable(self.version, self.width);
         let (low, high) = self.limits();

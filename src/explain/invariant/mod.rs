@@ -10,7 +10,7 @@
 //! The engine knows neither languages nor recordings: a [`BackwardRun`] gives it the statements as terms. [`minimal`] finds
 //! the statements that are necessary, and [`verify`] makes the questions of an external solver.
 
-pub mod generalise;
+mod generalise;
 pub mod history;
 pub mod minimal;
 pub mod verify;

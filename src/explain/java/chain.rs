@@ -60,11 +60,7 @@ impl RunPair<'_> {
     /// Whether a step differs.
     pub fn differs(&self, step: Step) -> bool {
         let Some(other) = self.alignment.reference(step) else { return step != Step::START };
-        self.does_otherwise(step, other) || self.decides_otherwise(step, other)
-    }
-
-    fn does_otherwise(&self, step: Step, other: Step) -> bool {
-        self.failing.did[step.0 as usize] != self.reference.did[other.0 as usize]
+        self.failing.did[step.0 as usize] != self.reference.did[other.0 as usize] || self.decides_otherwise(step, other)
     }
 
     /// Whether a step and that of the reference decide otherwise.

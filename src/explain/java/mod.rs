@@ -13,11 +13,11 @@
 pub mod chain;
 pub mod comparable_run;
 pub mod effects;
-pub mod facts;
+mod facts;
 pub mod object_names;
 pub mod recorded;
 pub mod search;
-pub mod statements;
+mod statements;
 pub mod story;
 
 #[cfg(test)]

@@ -6,7 +6,6 @@ use crate::align::statements::{NO_EFFECT, StatementEffect, VersionFunction};
 use idd_trace::instrument::java::operation::Operation;
 use idd_trace::java::{JavaProgram, MachineMethod, MethodOperand};
 
-/// What a method does.
 pub fn function(method: &MachineMethod, program: &JavaProgram) -> VersionFunction {
     let mut statements: Vec<StatementEffect> = method.places.iter().map(|_| done(NO_EFFECT)).collect();
     if let Some(entry) = statements.first_mut() {

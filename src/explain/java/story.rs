@@ -66,16 +66,8 @@ pub fn tell(
         {
             continue;
         }
-        links.push(Link {
-            step: *step,
-            time: u64::from(step.0),
-            reference,
-            function: Some(Arc::clone(&detail.standing.function)),
-            place: pair.failing.place(*step).cloned(),
-            instance: None,
-            did,
-            text: None,
-        });
+        let (function, place) = (Some(Arc::clone(&detail.standing.function)), pair.failing.place(*step).cloned());
+        links.push(Link { reference, function, place, ..Link::new(*step, step.0.into(), did) });
     }
     let n_all = links.len();
     let links = without_repetitions(links, pair.failing);
@@ -287,26 +279,23 @@ impl ChainFacts<'_> {
     /// What the next step reads otherwise than in the reference, which wrote it again.
     fn kept(&self, next: Step) -> Option<Did> {
         let (ours, other) = (self.ours.get(&next)?, self.theirs.get(&self.pair.alignment.reference(next)?)?);
-        ours.reads.iter().find_map(|access| {
-            let name = without_numbers(&access.named.name);
-            let same = other.reads.iter().find(|other| without_numbers(&other.named.name) == name)?;
-            let [value, reference] = [access, same].map(|access| access.named.value.as_deref().map(without_numbers));
-            let (value, reference) = (value?, reference?);
-            (value != reference).then_some(Did::Gave { variable: name, value, reference, is_kept: true })
-        })
+        ours.reads.iter().find_map(|access| otherwise(access, other, true))
     }
 
     /// What the next step reads of what it made, and what it reads in the reference.
     fn read(&self, step: Step, next: Step) -> Option<Did> {
         let other = self.theirs.get(&self.pair.alignment.reference(next)?)?;
-        self.read_by(step, next).find_map(|access| {
-            let name = without_numbers(&access.named.name);
-            let same = other.reads.iter().find(|other| without_numbers(&other.named.name) == name)?;
-            let (value, reference) = (access.named.value.as_ref()?, same.named.value.as_ref()?);
-            let is_other = without_numbers(value) != without_numbers(reference);
-            is_other.then(|| gave(&access.named.name, value, reference))
-        })
+        self.read_by(step, next).find_map(|access| otherwise(access, other, false))
     }
+}
+
+/// What is read, if a step of the reference reads another value by this name.
+fn otherwise(access: &Access, other: &Detail, is_kept: bool) -> Option<Did> {
+    let variable = without_numbers(&access.named.name);
+    let same = other.reads.iter().find(|other| without_numbers(&other.named.name) == variable)?;
+    let [value, reference] = [access, same].map(|access| access.named.value.as_deref().map(without_numbers));
+    let (value, reference) = (value?, reference?);
+    (value != reference).then_some(Did::Gave { variable, value, reference, is_kept })
 }
 
 /// A call of the library on an object that another step reads.

@@ -397,26 +397,18 @@ impl<F: Forks> Causality<F> {
                 patches.push((cell.address, reference.clone()));
             }
         }
-        let until = match &test.goal {
-            Goal::Failure => self.failing.run.n_records,
-            Goal::Set { point, .. } => self.failing.run.records[self.points[point.0 as usize].0.0 as usize],
-        };
-        let wanted = match &test.goal {
-            Goal::Failure => Vec::new(),
-            Goal::Set { point, definitions } => {
-                let later = self.state(*point)?;
-                let find = |definition: &Definition| later.cells.iter().find(|(other, _)| other == definition);
-                let wanted: Option<Vec<WantedValue>> = definitions
-                    .iter()
-                    .map(|definition| {
-                        let (_, cell) = find(definition)?;
-                        Some(WantedValue { address: cell.address, bytes: cell.bytes.clone(), writer: cell.writer })
-                    })
-                    .collect();
-                let Some(wanted) = wanted else { return Ok(false) };
-                wanted
+        let (mut until, mut goal, mut wanted) = (self.failing.run.n_records, None, Vec::new());
+        if let Goal::Set { point, definitions } = &test.goal {
+            let step = self.points[point.0 as usize].0.0 as usize;
+            (until, goal) = (self.failing.run.records[step], Some(self.failing.run.indices[step]));
+            let later = self.state(*point)?;
+            for definition in definitions {
+                let Some((_, cell)) = later.cells.iter().find(|(other, _)| other == definition) else {
+                    return Ok(false);
+                };
+                wanted.push(WantedValue { address: cell.address, bytes: cell.bytes.clone(), writer: cell.writer });
             }
-        };
+        }
         let budget = until.saturating_sub(n_before).saturating_mul(PATIENCE.0) + PATIENCE.1;
         let order = ForkOrder { n_records: n_before, patches, budget };
         self.n_forks += 1;
@@ -428,10 +420,7 @@ impl<F: Forks> Causality<F> {
         let Some(ending) = ran.ending else { return Ok(false) };
         let mut fork = PlayedFork {
             run: &self.failing.run,
-            goal: match &test.goal {
-                Goal::Failure => None,
-                Goal::Set { point, .. } => Some(self.failing.run.indices[self.points[point.0 as usize].0.0 as usize]),
-            },
+            goal,
             wanted,
             is_there: false,
             first: machine.n_steps,
@@ -533,14 +522,12 @@ struct WantedValue {
     writer: Step,
 }
 
-/// A fork that is played.
 struct PlayedFork<'f> {
     run: &'f Run,
     /// The index of the step before which the goal is looked for; `None` for the failure.
     goal: Option<u64>,
     /// What has to be held there, without what was seen to be.
     wanted: Vec<WantedValue>,
-    /// Whether it was there.
     is_there: bool,
     /// Steps before the fork's first one.
     first: u32,

@@ -7,7 +7,7 @@ use crate::native::recorded::NativeRecorded;
 use idd_trace::instrument::types::Type;
 use idd_trace::instrument::{Instruction, Op, OperandValue, ValueId};
 use idd_trace::native::visit::at_step;
-use idd_trace::native::{NativeFrame, NativeMachine, Watch};
+use idd_trace::native::{NativeMachine, Watch};
 use idd_trace::{Step, TraceError};
 
 /// The null pointer that a step follows, or hands to a function of which nothing is known; `None` if there is none that
@@ -39,17 +39,12 @@ struct CrashWatch {
 
 impl Watch for CrashWatch {
     fn step(&mut self, machine: &NativeMachine) {
-        self.followed = machine.frame().map(|frame| followed(statement(frame))).unwrap_or_default();
+        self.followed = machine.frame().map(|frame| followed(frame.instructions())).unwrap_or_default();
     }
 
     fn reads(&mut self, _machine: &NativeMachine, _step: Step, address: u64, bytes: &[u8]) {
         self.reads.push((address, bytes.iter().all(|byte| *byte == 0)));
     }
-}
-
-fn statement(frame: &NativeFrame) -> &[Instruction] {
-    let statement = frame.current();
-    &frame.shape.body.function.block(statement.block).instructions[statement.first..statement.end]
 }
 
 /// Which loads give the pointers that instructions follow, first those that are read through or written through, then

@@ -137,10 +137,8 @@ impl Watch for Statements {
 /// Whether the current statement only returns what a `return` before it stored in a variable of the compiler: it stands at
 /// the closing brace.
 fn is_bare_return(frame: &NativeFrame) -> bool {
-    let statement = frame.current();
     let function = &frame.shape.body.function;
-    let all = &function.block(statement.block).instructions[statement.first..statement.end];
-    let [load, end] = all else { return false };
+    let [load, end] = frame.instructions() else { return false };
     if load.op != Op::Load || end.op != Op::Return || end.operands.len() != 1 {
         return false;
     }

@@ -13,7 +13,6 @@ use idd_trace::{BlockId, Place, TraceError};
 /// Statements that ran: functions by their number among those met, and statements by theirs.
 type ExecutedStatements = HashSet<(u32, u32)>;
 
-/// Lines of a file.
 type FileLines = BTreeSet<u32>;
 
 /// Places of the decisions, each with the changed line that it governs, from 1; each place once.
@@ -86,7 +85,6 @@ fn of_function(
     found
 }
 
-/// The first statement of a line.
 fn first_of(shape: &FunctionShape, file: &Arc<str>, line: u32) -> Option<Place> {
     let places = shape.statements.iter().filter_map(|statement| statement.place.as_ref());
     places.filter(|place| place.line == line && place.file == *file).min_by_key(|place| place.column).cloned()

@@ -261,10 +261,8 @@ fn unnamed(view: View<'_>, address: u64) -> Option<(u64, u64)> {
 
 /// What is used by the current statement of a frame: addresses of its variables, and names of global ones.
 fn mentioned(frame: &NativeFrame) -> (HashSet<u64>, HashSet<Arc<str>>) {
-    let statement = frame.current();
-    let instructions = &frame.shape.body.function.block(statement.block).instructions[statement.first..statement.end];
     let (mut slots, mut globals) = (HashSet::new(), HashSet::new());
-    for operand in instructions.iter().flat_map(|instruction| &instruction.operands) {
+    for operand in frame.instructions().iter().flat_map(|instruction| &instruction.operands) {
         match &operand.value {
             OperandValue::Local(id) => {
                 let slot = frame.shape.slots.iter().find(|slot| slot.id == *id);
@@ -303,17 +301,9 @@ struct Pointer<'v> {
 
 impl<'v> Beginnings<'v> {
     fn search(&mut self, object: (u64, u64), address: u64, length: u64) -> NameSearch<'_, 'v> {
-        NameSearch {
-            roots: self.roots(),
-            view: self.view,
-            layouts: &mut self.layouts,
-            object,
-            address,
-            length,
-            seen: HashSet::new(),
-            n_pointers: 0,
-            inexact: None,
-        }
+        let (roots, view, layouts) = (self.roots(), self.view, &mut self.layouts);
+        let seen = HashSet::new();
+        NameSearch { roots, view, layouts, object, address, length, seen, n_pointers: 0, inexact: None }
     }
 
     fn roots(&mut self) -> Rc<Roots<'v>> {

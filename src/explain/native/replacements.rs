@@ -75,7 +75,8 @@ pub fn behind<E: From<TraceError>>(
         if search.found.len() >= MAX_LINKS || search.n_left == 0 {
             break;
         }
-        search.expand(step, &change)?;
+        // What a function is entered with is computed by its call.
+        search.values(giver(&search.recorded.run, step), step, &change)?;
     }
     // A call returns before what it returned is stored.
     search.found.sort_by_key(|link| (link.time, Reverse(link.step)));
@@ -117,16 +118,6 @@ struct BehindSearch<'s, E> {
 }
 
 impl<E: From<TraceError>> BehindSearch<'_, E> {
-    /// Looks for what leads to a step.
-    fn expand(&mut self, step: Step, change: &PassingChange) -> Result<(), E> {
-        let call = giver(&self.recorded.run, step);
-        if call != step {
-            // What a function is entered with is computed by its call.
-            return self.values(call, step, change);
-        }
-        self.values(step, step, change)
-    }
-
     /// Looks for what leads to the values that a step uses, as far as they were computed before another one.
     fn values(&mut self, step: Step, until: Step, change: &PassingChange) -> Result<(), E> {
         let Some(detail) = detail(&mut self.recorded.player, step)? else { return Ok(()) };
@@ -293,16 +284,8 @@ impl<E: From<TraceError>> BehindSearch<'_, E> {
         if self.found.iter().filter(is_alike).count() >= MAX_ALIKE {
             return Ok(());
         }
-        self.found.push(Link {
-            step,
-            time: time.into(),
-            reference: Some(step),
-            function: found.function,
-            place: found.place,
-            instance: None,
-            did: Did::Replaced { what, value, instead },
-            text: None,
-        });
+        let link = Link::new(step, time.into(), Did::Replaced { what, value, instead });
+        self.found.push(Link { reference: Some(step), function: found.function, place: found.place, ..link });
         Ok(())
     }
 }

@@ -26,7 +26,6 @@ const MAX_BEHIND: u64 = 256;
 pub struct CallReturn {
     /// The step that returned.
     pub step: Step,
-    /// The function.
     pub function: Arc<str>,
     /// What it returned; pointers only by whether they are null.
     pub bits: u64,
@@ -97,7 +96,6 @@ pub fn differing(
     Ok(found)
 }
 
-/// The calls of one step.
 struct StepCalls {
     before: u64,
     left: Option<(Step, Arc<FunctionShape>)>,

@@ -111,9 +111,9 @@ pub fn lead<F: Forks>(
     }
     let differs = Did::Differs(ways.map(|(ours, theirs)| (way(&ours), way(&theirs))));
     let did = did.unwrap_or(differs);
-    let (time, function, place) = (u64::from(step.0), found.function, found.place);
-    let index = links.partition_point(|other| other.time < time);
-    links.insert(index, Link { step, time, reference, function, place, instance: None, did, text: None });
+    let link = Link::new(step, step.0.into(), did);
+    let index = links.partition_point(|other| other.time < link.time);
+    links.insert(index, Link { reference, function: found.function, place: found.place, ..link });
     Ok(None)
 }
 

@@ -146,7 +146,7 @@ pub fn tell<F: Forks>(
                 let text = span.and_then(|span| span.told(&variable, cell.address));
                 let did = Did::Gave { variable, value, reference: other, is_kept: omitted.is_some() };
                 let (function, place) = (found.function, found.place);
-                let link = Link { step, time, reference, function, place, instance: None, did, text };
+                let link = Link { reference, function, place, text, ..Link::new(step, time, did) };
                 let writer = if omitted.is_some() { Step::START } else { cell.writer };
                 links.insert(LinkTime::new(time, writer, Rank::Written, Some(*definition)), link);
                 n_links += 1;
@@ -268,7 +268,7 @@ fn add_outcome<F: Forks>(
         let did = Did::Decided { outcome, reference };
         let time = causality.failing().run.falls(decision);
         let (function, place) = (ours.function, ours.place);
-        let link = Link { step: decision, time, reference: other, function, place, instance: None, did, text: None };
+        let link = Link { reference: other, function, place, ..Link::new(decision, time, did) };
         if links.insert(LinkTime::new(time, decision, Rank::Decided, None), link).is_none() {
             add_returns(causality, decision, u64::MAX, links)?;
         }
@@ -288,16 +288,8 @@ fn add_returns<F: Forks>(
         let did = Did::Returned { function: ours.function, value: ours.text, reference: theirs.text };
         // A `return` that calls comes after what it calls.
         let time = causality.failing().run.falls(ours.step);
-        let link = Link {
-            step: ours.step,
-            time,
-            reference: Some(theirs.step),
-            function: found.function,
-            place: found.place,
-            instance: None,
-            did,
-            text: None,
-        };
+        let (reference, function, place) = (Some(theirs.step), found.function, found.place);
+        let link = Link { reference, function, place, ..Link::new(ours.step, time, did) };
         if links.insert(LinkTime::new(time, ours.step, Rank::Returned, None), link).is_none() {
             add_decision(causality, ours.step, links)?;
         }

@@ -111,11 +111,9 @@ impl Watch for Stores {
 /// The type of all values of a size that the current statement stores. What a function takes or returns in registers is
 /// stored with another type than that of the member.
 fn only_type(frame: &NativeFrame, length: u64) -> Option<Type> {
-    let statement = frame.current();
     let function = &frame.shape.body.function;
-    let all = &function.block(statement.block).instructions[statement.first..statement.end];
     let mut found = None;
-    for store in all.iter().filter(|instruction| instruction.op == Op::Store) {
+    for store in frame.instructions().iter().filter(|instruction| instruction.op == Op::Store) {
         let [value, target] = &store.operands[..] else { return None };
         let size = match value.ty {
             Type::Int(bits) => u64::from(bits.div_ceil(8)),

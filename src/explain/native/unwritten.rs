@@ -92,8 +92,6 @@ fn is_ours(view: View<'_>, address: u64) -> bool {
 
 /// Whether the current statement takes bits out of numbers.
 fn has_masks(frame: &NativeFrame) -> bool {
-    let statement = frame.current();
-    let block = frame.shape.body.function.block(statement.block);
     let is_mask = |op: &Op| matches!(op, Op::Binary(BinaryOp::And | BinaryOp::Or, _));
-    block.instructions[statement.first..statement.end].iter().any(|instruction| is_mask(&instruction.op))
+    frame.instructions().iter().any(|instruction| is_mask(&instruction.op))
 }

@@ -247,7 +247,6 @@ impl<'m> Debug<'m> {
         Some((node.small("line"), node.small("column")))
     }
 
-    /// The file of a scope.
     fn file(&self, scope: MetadataId) -> Option<Arc<str>> {
         let mut id = scope;
         for _ in 0..MAX_CHAIN {

@@ -12,12 +12,9 @@ use crate::instrument::module::FunctionHeader;
 use crate::instrument::types::Type;
 use crate::instrument::{Instruction, MetadataId, Op, OperandValue, TypedValue, Unsupported, ValueId};
 
-/// A parameter.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Parameter {
-    /// The value.
     pub value: ValueId,
-    /// Its type.
     pub ty: Type,
     /// For a structure that is passed in memory (`byval`): its type; the parameter is the address of the copy.
     pub copied: Option<Type>,
@@ -26,7 +23,6 @@ pub struct Parameter {
 /// A straight run of instructions, the last of which says where it goes on.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BasicBlock {
-    /// Its name.
     pub label: Arc<str>,
     /// Not empty; only the last is a terminator.
     pub instructions: Vec<Instruction>,
@@ -37,7 +33,6 @@ pub struct BasicBlock {
 pub struct VariableDeclaration {
     /// The address: an alloca or a parameter.
     pub address: ValueId,
-    /// The variable.
     pub variable: MetadataId,
     /// Whether the variable lies at the address itself; otherwise the expression of the debug info says where.
     pub is_plain: bool,

@@ -166,7 +166,6 @@ pub(super) trait FunctionNames {
     /// The local value of this name.
     fn value(&mut self, name: &str) -> ValueId;
 
-    /// The block of this name.
     fn block(&self, label: &str) -> Result<BlockId, Unsupported>;
 }
 

@@ -32,7 +32,6 @@ pub fn normalised(text: String) -> String {
     out
 }
 
-/// Writes a function.
 fn function(text: &str, out: &mut String) {
     if !text.contains(" unwind label %") {
         out.push_str(text);

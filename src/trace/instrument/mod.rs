@@ -9,19 +9,19 @@
 //! Nothing here runs a program or touches a file.
 
 pub mod choice;
-pub mod debug;
-pub mod flow;
-pub mod function;
-pub mod instruction;
+pub(crate) mod debug;
+pub(crate) mod flow;
+pub(crate) mod function;
+pub(crate) mod instruction;
 pub mod invoke;
 pub mod java;
-pub mod layout;
-pub mod lex;
+pub(crate) mod layout;
+pub(crate) mod lex;
 pub mod map;
 pub mod module;
-pub mod operator;
+pub(crate) mod operator;
 pub mod rewrite;
-pub mod segment;
+pub(crate) mod segment;
 pub mod statement;
 pub mod types;
 

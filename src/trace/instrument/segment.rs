@@ -451,7 +451,9 @@ impl Cutter<'_> {
                 return Err(Unsupported::new(format!("the intrinsic `{name}`")));
             }
             Some(name) if is_list_intrinsic(name) => instruction.operands.len(),
-            Some(name) if splits(instruction) && (is_variadic || !self.is_defined(name)) => instruction.operands.len(),
+            Some(name) if splits(instruction) && (is_variadic || self.module.declared.contains(name)) => {
+                instruction.operands.len()
+            }
             None if splits(instruction) => instruction.operands.len(),
             _ => 0,
         };
@@ -462,9 +464,5 @@ impl Cutter<'_> {
             }
         }
         Ok(())
-    }
-
-    fn is_defined(&self, name: &str) -> bool {
-        !self.module.declared.contains(name)
     }
 }

@@ -27,7 +27,6 @@ use std::sync::Arc;
 enum InputHandle {
     /// A reader of memory.
     Memory,
-    /// The name of a file.
     Name(String),
     /// Something that is open, by its number.
     Open(usize),
@@ -42,7 +41,6 @@ enum GivenBytes {
     End,
     /// A text, and whether it is all of it.
     Text(Arc<str>, bool),
-    /// A number.
     Number(u64),
 }
 
@@ -72,7 +70,6 @@ impl PendingRead {
 #[derive(Debug, Default)]
 pub struct JavaInputReader {
     handles: HashMap<u32, InputHandle>,
-    /// What is open.
     open: Vec<InputSource>,
     /// The number of standard input.
     standard: Option<usize>,

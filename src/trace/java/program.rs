@@ -9,14 +9,11 @@ use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 use std::sync::Arc;
 
-/// The name of a field.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ClassField {
     /// Its class, as the first instruction that was met named it.
     pub class: Arc<str>,
-    /// Its name.
     pub name: Arc<str>,
-    /// Its type.
     pub descriptor: Arc<str>,
     /// Whether no recorded class declares it: a class of the library does, whose methods read and write it, too.
     pub is_of_library: bool,

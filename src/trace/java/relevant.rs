@@ -22,7 +22,6 @@ enum JavaWritable {
     Element(char),
     /// What an object of the library holds, by the class that the code names.
     State(Arc<str>),
-    /// The output of the program.
     Output,
 }
 

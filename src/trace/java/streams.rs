@@ -10,18 +10,14 @@ use crate::{Chunk, ChunkKind, Trace, TraceError};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap, VecDeque};
 
-/// A record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct StreamRecord {
-    /// Its thread.
     pub thread: u32,
-    /// Its site.
     pub site: u32,
     /// Its payload: up to 64 bits.
     pub payload: u64,
 }
 
-/// The stream of a thread.
 #[derive(Clone)]
 struct ThreadStream {
     thread: u32,

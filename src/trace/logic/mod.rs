@@ -11,7 +11,7 @@
 //! Division by zero and shifts by at least the width have the values of SMT-LIB. The caller adds what its language
 //! forbids.
 
-pub mod blast;
+mod blast;
 pub mod check;
 pub mod evaluate;
 pub mod smtlib;

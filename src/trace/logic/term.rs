@@ -90,10 +90,6 @@ impl BinaryTerm {
     pub fn is_comparison(self) -> bool {
         matches!(self, Self::Eq | Self::Ult | Self::Ule | Self::Slt | Self::Sle)
     }
-
-    fn is_commutative(self) -> bool {
-        matches!(self, Self::And | Self::Or | Self::Xor | Self::Add | Self::Mul | Self::Eq)
-    }
 }
 
 /// How a term is made of others.
@@ -228,8 +224,11 @@ impl Terms {
         assert_eq!(width, self.width(second), "operands of {op:?} have the same width");
         let result = if op.is_comparison() { 1 } else { width };
         // A constant is the second operand, others are in the order of their numbers.
-        let is_swapped = op.is_commutative()
-            && (self.constant_of(first).is_some(), first.0) > (self.constant_of(second).is_some(), second.0);
+        let is_swapped = matches!(
+            op,
+            BinaryTerm::And | BinaryTerm::Or | BinaryTerm::Xor | BinaryTerm::Add | BinaryTerm::Mul | BinaryTerm::Eq
+        ) && (self.constant_of(first).is_some(), first.0)
+            > (self.constant_of(second).is_some(), second.0);
         let (first, second) = if is_swapped { (second, first) } else { (first, second) };
         if let (Some(one), Some(other)) = (self.constant_of(first), self.constant_of(second)) {
             return self.constant(apply_binary(op, one, other, width), result);
@@ -328,7 +327,6 @@ impl Terms {
         }
     }
 
-    /// A term and a constant.
     fn sum(&mut self, term: TermId, constant: u64) -> TermId {
         let constant = self.constant(constant, self.width(term));
         self.binary(BinaryTerm::Add, term, constant)

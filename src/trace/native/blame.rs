@@ -16,7 +16,6 @@ pub struct Remembered {
 }
 
 impl Remembered {
-    /// Adds a call.
     pub fn add(&mut self, step: Step, arguments: [u64; 8]) {
         if self.calls.len() < N_REMEMBERED {
             self.calls.push((step, arguments));

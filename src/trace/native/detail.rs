@@ -64,14 +64,6 @@ impl NativeFocus<'_> {
         self.of(machine.frame()?.step)
     }
 
-    /// Stores a value that a step reads or writes.
-    fn note(&mut self, step: Step, note: impl FnOnce(View<'_>, &mut OpenStep), machine: &NativeMachine) {
-        let view = View::new(machine);
-        if let Some(open) = self.of(step) {
-            note(view, open);
-        }
-    }
-
     fn close(&mut self, frame: u64) {
         if let Some(index) = self.open.iter().position(|open| open.frame == frame) {
             self.found.push(self.open.remove(index).detail);
@@ -90,6 +82,12 @@ impl OpenStep {
         let named = view.named(address, size, bytes);
         let (text_makers, text_name) = text(view, &named, content.as_deref().filter(|_| size == 8));
         Access { named, address, size, content, makers, text_makers, text_name, target: None, origin }
+    }
+}
+
+fn add(accesses: &mut Vec<Access>, access: Access) {
+    if accesses.len() < MAX_ACCESSES {
+        accesses.push(access);
     }
 }
 
@@ -216,42 +214,30 @@ impl Watch for NativeFocus<'_> {
     }
 
     fn reads(&mut self, machine: &NativeMachine, step: Step, address: u64, bytes: &[u8]) {
-        let read = |view: View<'_>, open: &mut OpenStep| {
-            let access = open.access(view, address, bytes.len() as u64, Some(bytes));
-            if open.detail.reads.len() < MAX_ACCESSES {
-                open.detail.reads.push(access);
-            }
-        };
-        self.note(step, read, machine);
+        let Some(open) = self.of(step) else { return };
+        let access = open.access(View::new(machine), address, bytes.len() as u64, Some(bytes));
+        add(&mut open.detail.reads, access);
     }
 
     fn looks(&mut self, machine: &NativeMachine, step: Step, address: u64, length: u64) {
-        let look = |view: View<'_>, open: &mut OpenStep| {
-            let mut access = open.access(view, address, length, None);
-            // As a rule it is text, and without a type. A structure is shown by its fields.
-            let is_structure = access.named.value.as_ref().is_some_and(|value| value.starts_with('{'));
-            if !is_structure
-                && let Some(bytes) = machine.memory.bytes(address, usize::try_from(length.min(MAX_TEXT)).unwrap_or(0))
-            {
-                access.named.value = Some(value::quoted(bytes.strip_suffix(&[0]).unwrap_or(&bytes), '"'));
-            }
-            if open.detail.reads.len() < MAX_ACCESSES {
-                open.detail.reads.push(access);
-            }
-        };
-        self.note(step, look, machine);
+        let Some(open) = self.of(step) else { return };
+        let mut access = open.access(View::new(machine), address, length, None);
+        // As a rule it is text, and without a type. A structure is shown by its fields.
+        let is_structure = access.named.value.as_ref().is_some_and(|value| value.starts_with('{'));
+        if !is_structure
+            && let Some(bytes) = machine.memory.bytes(address, usize::try_from(length.min(MAX_TEXT)).unwrap_or(0))
+        {
+            access.named.value = Some(value::quoted(bytes.strip_suffix(&[0]).unwrap_or(&bytes), '"'));
+        }
+        add(&mut open.detail.reads, access);
     }
 
     fn writes(&mut self, machine: &NativeMachine, step: Step, address: u64, length: u64) {
-        let write = |view: View<'_>, open: &mut OpenStep| {
-            let bytes = held(machine, address);
-            let n = usize::try_from(length).unwrap_or(8).min(8);
-            let access = open.access(view, address, length, bytes.as_ref().map(|bytes| &bytes[..n]));
-            if open.detail.writes.len() < MAX_ACCESSES {
-                open.detail.writes.push(access);
-            }
-        };
-        self.note(step, write, machine);
+        let Some(open) = self.of(step) else { return };
+        let bytes = held(machine, address);
+        let n = usize::try_from(length).unwrap_or(8).min(8);
+        let access = open.access(View::new(machine), address, length, bytes.as_ref().map(|bytes| &bytes[..n]));
+        add(&mut open.detail.writes, access);
     }
 
     fn called(&mut self, machine: &NativeMachine, call: &NativeCall, arguments: &[Option<u64>], result: Option<u64>) {
@@ -394,14 +380,9 @@ pub fn detail(player: &mut NativePlayer, step: Step) -> Result<Option<Detail>, T
 /// A variable before the current step of a frame, and its last writers.
 fn variable(view: View<'_>, frame: &NativeFrame, variable: &str) -> Option<Access> {
     let place = view.named_by(frame, variable)?;
-    let mut makers = BTreeSet::new();
-    match place.held {
-        Some((_, maker)) => {
-            makers.insert(maker);
-        }
-        None => view.machine.memory.writers(place.address, place.size, |maker| {
-            makers.insert(maker);
-        }),
+    let mut makers: BTreeSet<Step> = place.held.iter().map(|(_, maker)| *maker).collect();
+    if place.held.is_none() {
+        view.machine.memory.writers(place.address, place.size, |maker| _ = makers.insert(maker));
     }
     let origin = makers.contains(&Step::START).then(|| origin(view, place.address));
     let named = NamedAddress { name: place.name.to_string(), value: Some(view.show(&place)) };

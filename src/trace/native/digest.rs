@@ -3,6 +3,7 @@
 use crate::native::records::Records;
 use crate::native::units::RecordedUnits;
 use crate::{ChunkKind, Trace, TraceError};
+use std::collections::BTreeSet;
 
 /// FNV-1a.
 const PRIME: u64 = 0x0100_0000_01b3;
@@ -13,16 +14,13 @@ const BASIS: u64 = 0xcbf2_9ce4_8422_2325;
 ///
 /// Cost: one look at each record.
 pub fn digest(trace: &mut Trace, units: &mut RecordedUnits) -> Result<u64, TraceError> {
-    let is_records = |kind: ChunkKind| kind == ChunkKind::Records;
-    let mut threads: Vec<u32> =
-        trace.chunks().iter().filter(|chunk| is_records(chunk.kind)).map(|chunk| chunk.thread).collect();
-    threads.sort_unstable();
-    threads.dedup();
+    let records = trace.chunks().iter().filter(|chunk| chunk.kind == ChunkKind::Records);
+    let threads: BTreeSet<u32> = records.map(|chunk| chunk.thread).collect();
     let mut sum = BASIS;
     let mut bases: Vec<Option<(u32, u64)>> = Vec::new();
     for thread in threads {
         sum = (sum ^ u64::from(thread)).wrapping_mul(PRIME);
-        let mut records = Records::of_thread(trace, thread);
+        let mut records = Records::of(trace, |chunk| chunk.thread == thread);
         while let Some(record) = records.next(trace, units)? {
             let (segment, body) = (record.segment, record.entry.body as usize);
             if bases.len() <= body {

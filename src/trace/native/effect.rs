@@ -26,7 +26,6 @@ const MIN_ROOM: u64 = 32;
 
 /// A call that came back.
 pub struct CallEffect<'c> {
-    /// Its step.
     pub step: Step,
     pub(super) arguments: &'c [u64; 8],
     pub(super) result: Option<u64>,
@@ -35,7 +34,6 @@ pub struct CallEffect<'c> {
 }
 
 impl CallEffect<'_> {
-    /// An argument.
     pub fn argument(&self, index: usize) -> u64 {
         self.arguments.get(index).copied().unwrap_or(0)
     }

@@ -214,8 +214,9 @@ impl Collector {
         });
     }
 
-    fn access(&mut self) -> Option<&mut EventAccess> {
-        let event = self.open.as_mut()?;
+    /// What is done to memory now, if a step does it whose event is open.
+    fn access(&mut self, step: Step) -> Option<&mut EventAccess> {
+        let event = self.open.as_mut().filter(|event| event.step == step)?;
         match self.at {
             EventPlace::Nowhere => None,
             EventPlace::Access => event.accesses.last_mut(),
@@ -349,18 +350,14 @@ impl Watch for Collector {
             event.choices.push(maker);
         }
         if let UsedThing::Memory(..) | UsedThing::Address(..) = what
-            && self.open.as_ref().is_some_and(|event| event.step == user)
-            && let Some(access) = self.access()
+            && let Some(access) = self.access(user)
         {
             access.makers.push(maker);
         }
     }
 
     fn reads(&mut self, machine: &NativeMachine, step: Step, address: u64, bytes: &[u8]) {
-        if self.open.as_ref().is_none_or(|event| event.step != step) {
-            return;
-        }
-        let Some(access) = self.access() else { return };
+        let Some(access) = self.access(step) else { return };
         access.address = Some(address);
         let mut word = [0; 8];
         if let Some(place) = word.get_mut(..bytes.len()) {
@@ -373,25 +370,19 @@ impl Watch for Collector {
     }
 
     fn looks(&mut self, machine: &NativeMachine, step: Step, address: u64, length: u64) {
-        if self.open.as_ref().is_some_and(|event| event.step == step)
-            && let Some(access) = self.access()
-        {
+        if let Some(access) = self.access(step) {
             access.looked.push(looked(machine, address, length));
         }
     }
 
     fn writes(&mut self, _machine: &NativeMachine, step: Step, address: u64, length: u64) {
-        if self.open.as_ref().is_some_and(|event| event.step == step)
-            && let Some(access) = self.access()
-        {
-            access.address = access.address.or(Some(address));
-            // A copy is read right before it is written.
-            let is_copy = !access.is_single && access.looked.len() > access.copied.iter().flatten().count();
-            let last =
-                access.looked.len().checked_sub(1).filter(|last| is_copy && access.looked[*last].length == length);
-            access.written.push((address, length));
-            access.copied.push(last);
-        }
+        let Some(access) = self.access(step) else { return };
+        access.address = access.address.or(Some(address));
+        // A copy is read right before it is written.
+        let is_copy = !access.is_single && access.looked.len() > access.copied.iter().flatten().count();
+        let last = access.looked.len().checked_sub(1);
+        access.copied.push(last.filter(|last| is_copy && access.looked[*last].length == length));
+        access.written.push((address, length));
     }
 
     fn crashes(&mut self, machine: &NativeMachine, crash: &Crash) {

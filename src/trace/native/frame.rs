@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::instrument::FunctionStatement;
+use crate::instrument::{FunctionStatement, Instruction};
 use crate::native::call::NativeCall;
 use crate::native::{FunctionShape, Register, ValueSource};
 use crate::regions::Regions;
@@ -275,6 +275,11 @@ impl NativeFrame {
     /// The current statement.
     pub fn current(&self) -> &FunctionStatement {
         &self.shape.statements[self.statement as usize]
+    }
+
+    /// The instructions of the current statement.
+    pub fn instructions(&self) -> &[Instruction] {
+        self.shape.instructions(self.current())
     }
 
     /// Where the current statement begins.

@@ -17,7 +17,6 @@ const MAX_ZEROS: u64 = 1 << 20;
 /// A global variable of the process.
 #[derive(Debug, Clone)]
 pub struct Global {
-    /// Its address.
     pub address: u64,
     /// Its bytes.
     pub size: u64,
@@ -27,11 +26,9 @@ pub struct Global {
     pub is_named: bool,
     /// Whether only its unit, or only a function, sees it.
     pub unit: u32,
-    /// Its type.
     pub ty: Option<MetadataId>,
     /// Where it is declared.
     pub place: Option<Place>,
-    /// Its unit.
     pub map: Arc<UnitMap>,
 }
 
@@ -44,7 +41,6 @@ pub struct Globals {
     streams: Vec<(Arc<str>, u64)>,
     /// The functions that no unit defines, by address, as far as their addresses are used as values.
     functions: HashMap<u64, Arc<str>>,
-    /// The units of the program.
     maps: Vec<Arc<UnitMap>>,
 }
 
@@ -172,7 +168,6 @@ impl Globals {
         &self.functions
     }
 
-    /// The units of the program.
     pub fn maps(&self) -> &[Arc<UnitMap>] {
         &self.maps
     }
@@ -236,18 +231,10 @@ impl Image<'_> {
             return Err(Unsupported::new("a value without an end"));
         }
         let size = self.layout.size_and_align(ty)?.0;
-        match cursor.peek_word() {
-            "zeroinitializer" | "null" | "undef" | "false" => {
-                cursor.word()?;
-                self.put(&[], size, true);
-                return Ok(());
-            }
-            "true" => {
-                cursor.word()?;
-                self.put(&[1], size, true);
-                return Ok(());
-            }
-            _ => {}
+        if matches!(cursor.peek_word(), "zeroinitializer" | "null" | "undef" | "false" | "true") {
+            let is_true = cursor.word()? == "true";
+            self.put(&[u8::from(is_true)], size, true);
+            return Ok(());
         }
         if cursor.rest().trim_start().starts_with("c\"") {
             let part = cursor.part()?;

@@ -5,7 +5,7 @@
 //! Source: the *input slots* of Gupta, He, Zhang and Gupta 2005, "Locating Faulty Code Using Failure-Inducing Chops",
 //! which the paper finds in system calls.
 
-pub mod reader;
+mod reader;
 
 use std::collections::HashMap;
 use std::ops::Range;

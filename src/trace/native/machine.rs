@@ -651,7 +651,6 @@ impl NativeMachine {
         Ok(())
     }
 
-    /// A step reads bytes of memory.
     #[inline]
     fn read<W: Watch + ?Sized>(&mut self, step: Step, what: UsedThing, bytes: &[u8], watch: &mut W) {
         let (UsedThing::Memory(address, _) | UsedThing::Address(address, _)) = what else { return };

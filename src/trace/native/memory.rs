@@ -73,12 +73,7 @@ impl MemoryPage {
             return;
         }
         for at in at..at + length {
-            let mask = 1 << (at % 64);
-            if is_known {
-                self.known[at / 64] |= mask;
-            } else {
-                self.known[at / 64] &= !mask;
-            }
+            self.set_known(at, 1, is_known);
         }
     }
 }

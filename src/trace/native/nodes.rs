@@ -10,29 +10,13 @@ use crate::native::NativeMemory;
 /// What is done to nodes, by their addresses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Linking {
-    /// A node becomes the left or right child of another one, and the tree is balanced again.
-    Insert {
-        /// On which side.
-        is_left: bool,
-        /// The node.
-        node: u64,
-        /// The other one, or the header of an empty tree.
-        parent: u64,
-        /// What holds the root and both ends.
-        header: u64,
-    },
+    /// A node becomes the left or right child of another one, or of the header of an empty tree, which holds the root and
+    /// both ends. The tree is balanced again.
+    Insert { is_left: bool, node: u64, parent: u64, header: u64 },
     /// A node is put before another one of a list.
-    Hook {
-        /// The node.
-        node: u64,
-        /// The other one.
-        before: u64,
-    },
+    Hook { node: u64, before: u64 },
     /// A node is taken out of a list.
-    Unhook {
-        /// The node.
-        node: u64,
-    },
+    Unhook { node: u64 },
 }
 
 /// What is written: addresses and bytes, as they ascend; `None` if a word that is needed is not known.
@@ -57,7 +41,6 @@ pub fn linked(memory: &NativeMemory, linking: Linking) -> Option<Vec<(u64, Vec<u
     Some(nodes.written.into_iter().map(bytes).collect())
 }
 
-/// A field of a node.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum NodeField {
     /// Of a tree: red is 0, black is 1.

@@ -53,7 +53,6 @@ struct HeldValue<'h> {
 /// Where the bytes of a variable are.
 #[derive(Clone, Copy)]
 enum VariableBytes {
-    /// In the memory of the program.
     InMemory,
     /// These, which never reach memory.
     Given([u8; 8]),
@@ -136,10 +135,7 @@ impl<'v> View<'v> {
     fn visible(self, frame: &'v NativeFrame, is_wanted: impl Fn(&DebugVariable) -> bool) -> Vec<VariablePlace<'v>> {
         let debug = frame.shape.debug();
         let mut scopes = Vec::new();
-        let location = frame.shape.body.function.block(frame.current().block).instructions
-            [frame.current().first..frame.current().end]
-            .iter()
-            .find_map(|instruction| instruction.location);
+        let location = frame.instructions().iter().find_map(|instruction| instruction.location);
         let mut scope = location.and_then(|location| debug.scope(location));
         while let Some(found) = scope {
             if scopes.len() > 1000 {

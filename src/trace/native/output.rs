@@ -25,9 +25,7 @@ pub fn outputs(player: &mut NativePlayer) -> Result<Outputs, TraceError> {
 ///
 /// Cost: plays from the checkpoint before the step to the end of the call.
 pub fn part(player: &mut NativePlayer, place: OutputByte) -> Result<Option<UsedPart>, TraceError> {
-    let mut seeker = ByteSeeker::new(place);
-    player.replay_from(place.step, &mut seeker)?;
-    Ok(seeker.found)
+    Ok(ByteSeeker::sought(player, place)?.found)
 }
 
 /// What of a call a byte of the output comes from.
@@ -46,18 +44,14 @@ pub enum ByteOrigin {
 ///
 /// Cost: plays from the checkpoint before the step to the end of the call.
 pub fn origin(player: &mut NativePlayer, place: OutputByte) -> Result<ByteOrigin, TraceError> {
-    let mut seeker = ByteSeeker::new(place);
-    player.replay_from(place.step, &mut seeker)?;
-    Ok(seeker.origin)
+    Ok(ByteSeeker::sought(player, place)?.origin)
 }
 
 /// An argument of the call that printed a byte, as it was passed; `None` if that is not known.
 ///
 /// Cost: plays from the checkpoint before the step to the end of the call.
 pub fn passed(player: &mut NativePlayer, place: OutputByte, index: usize) -> Result<Option<u64>, TraceError> {
-    let mut seeker = ByteSeeker::new(place);
-    player.replay_from(place.step, &mut seeker)?;
-    Ok(seeker.arguments.get(index).copied().flatten())
+    Ok(ByteSeeker::sought(player, place)?.arguments.get(index).copied().flatten())
 }
 
 /// What of a call makes a byte of what it prints what it is: the byte of a text; or a number, if with another number the
@@ -116,14 +110,15 @@ struct ByteSeeker {
     uses: Vec<(Step, UsedThing)>,
     found: Option<UsedPart>,
     origin: ByteOrigin,
-    /// The arguments of the call.
     arguments: Vec<Option<u64>>,
     is_done: bool,
 }
 
 impl ByteSeeker {
-    fn new(place: OutputByte) -> Self {
-        Self { place, ..Self::default() }
+    fn sought(player: &mut NativePlayer, place: OutputByte) -> Result<Self, TraceError> {
+        let mut seeker = Self { place, ..Self::default() };
+        player.replay_from(place.step, &mut seeker)?;
+        Ok(seeker)
     }
 }
 

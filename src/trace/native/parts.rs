@@ -177,13 +177,5 @@ fn collect<'p>(
 }
 
 fn part<'p>(place: &VariablePlace<'p>, address: u64, size: u64, ty: MetadataId) -> VariablePlace<'p> {
-    VariablePlace {
-        name: Arc::clone(&place.name),
-        address,
-        size,
-        ty: Some(ty),
-        held: None,
-        part: None,
-        ..place.clone()
-    }
+    VariablePlace { address, size, ty: Some(ty), held: None, part: None, ..place.clone() }
 }

@@ -17,7 +17,6 @@ struct FormatConversion {
     sign: Option<char>,
     width: usize,
     precision: Option<usize>,
-    /// Bits of the number.
     n_bits: u32,
 }
 
@@ -26,7 +25,6 @@ struct FormatConversion {
 pub struct PrintedString {
     /// Its offset in the text.
     pub at: usize,
-    /// Its address.
     pub address: u64,
     /// Its length in bytes.
     pub length: usize,
@@ -69,7 +67,6 @@ impl NativeMachine {
     }
 }
 
-/// A piece of a format.
 enum FormatPiece {
     /// A byte that is printed.
     Byte(u8),

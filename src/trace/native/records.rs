@@ -52,12 +52,8 @@ impl Records {
         Self::of(trace, |_| true)
     }
 
-    /// Those of one thread.
-    pub fn of_thread(trace: &Trace, thread: u32) -> Self {
-        Self::of(trace, |chunk| chunk.thread == thread)
-    }
-
-    fn of(trace: &Trace, is_wanted: impl Fn(&Chunk) -> bool) -> Self {
+    /// The records of some chunks.
+    pub fn of(trace: &Trace, is_wanted: impl Fn(&Chunk) -> bool) -> Self {
         let is_ours = |chunk: &&Chunk| chunk.kind == ChunkKind::Records && is_wanted(chunk);
         let chunks = trace.chunks().iter().filter(is_ours).copied().collect();
         Self { chunks, position: RecordPosition::default(), content: Vec::new(), at: 0, thread: 0, offset: 0 }

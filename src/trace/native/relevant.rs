@@ -43,23 +43,14 @@ impl NativeRelevant {
             return;
         }
         let finder = VariableFinder::new(shape);
-        let reads = |statement: &crate::instrument::statement::FunctionStatement| {
-            let instructions = &shape.body.function.block(statement.block).instructions[statement.first..statement.end];
-            let mut all = BTreeSet::new();
-            for instruction in instructions {
-                finder.read(instruction, &mut all);
-            }
-            all
-        };
-        let reads = shape.statements.iter().map(reads).collect();
-        let writes = shape.body.function.blocks.iter().map(|block| {
-            let mut all = BTreeSet::new();
-            for instruction in &block.instructions {
-                finder.written(instruction, &self.written_by, &mut all);
-            }
-            all
-        });
-        let writes: Vec<BTreeSet<NativeWritable>> = writes.collect();
+        let mut reads = vec![BTreeSet::new(); shape.statements.len()];
+        for (all, statement) in reads.iter_mut().zip(&shape.statements) {
+            shape.instructions(statement).iter().for_each(|instruction| finder.read(instruction, all));
+        }
+        let mut writes = vec![BTreeSet::new(); shape.body.function.blocks.len()];
+        for (all, block) in writes.iter_mut().zip(&shape.body.function.blocks) {
+            block.instructions.iter().for_each(|instruction| finder.written(instruction, &self.written_by, all));
+        }
         self.graph.learn(shape.index, &shape.flow, reads, &writes);
     }
 }

@@ -123,23 +123,16 @@ fn text(
         Some(RunArgument::Text(text)) => Some(text.clone()),
         _ => None,
     };
+    let beginning = |index: usize, length: u64| {
+        let mut text = argument(index)?;
+        text.truncate(usize::try_from(length).unwrap_or(usize::MAX));
+        Some(text)
+    };
     // A call that failed may have printed a part.
     let is_failed = result.is_some_and(|result| narrow(result) < 0);
     let format = match function {
-        "write" => {
-            let length = usize::try_from(result?.cast_signed()).unwrap_or(0);
-            return argument(1).map(|mut text| {
-                text.truncate(length);
-                text
-            });
-        }
-        "fwrite" | "fwrite_unlocked" => {
-            let length = result?.saturating_mul(arguments.get(1).copied()?);
-            return argument(0).map(|mut text| {
-                text.truncate(usize::try_from(length).unwrap_or(usize::MAX));
-                text
-            });
-        }
+        "write" => return beginning(1, u64::try_from(result?.cast_signed()).unwrap_or(0)),
+        "fwrite" | "fwrite_unlocked" => return beginning(0, result?.saturating_mul(*arguments.get(1)?)),
         _ if is_failed => return None,
         "printf" | "vprintf" => 0,
         "fprintf" | "dprintf" | "__printf_chk" | "vfprintf" | "vdprintf" => 1,
@@ -180,7 +173,6 @@ pub struct RunReader {
     leaving: HashSet<u32>,
     /// What they left and was read, by address.
     revealed: HashSet<(u64, u32)>,
-    /// The step that crashed.
     crashed: Option<Step>,
     /// The last step that returned to a function which goes on with a record of its own, and how many records there were.
     returned: Option<(Step, u64)>,

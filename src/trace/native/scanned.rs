@@ -1,6 +1,5 @@
 //! What `scanf` and its like write: of each conversion of a format the bytes that its pointer gets.
 
-/// What a conversion writes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ScannedConversion {
     /// The number of characters that were read so far (`%n`): so many bytes. It is not counted in what the call returns.

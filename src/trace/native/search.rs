@@ -163,14 +163,7 @@ impl NativeSearch<'_> {
     }
 
     fn hit(&mut self, step: Step) {
-        let step = (self.shown)(step);
-        match self.time {
-            TimeDirection::Forward if step > self.from => self.found = self.found.or(Some(step)),
-            TimeDirection::Backward if step < self.from && step != Step::START => {
-                self.found = self.found.max(Some(step));
-            }
-            _ => {}
-        }
+        self.found = self.time.nearest(self.from, self.found, (self.shown)(step));
     }
 }
 

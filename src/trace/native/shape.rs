@@ -102,7 +102,6 @@ pub enum Next {
 pub struct ShapePiece {
     /// Why it begins.
     pub kind: SegmentKind,
-    /// Its block.
     pub block: BlockId,
     /// The address of the frame in the record.
     pub frame: Option<u32>,
@@ -256,10 +255,13 @@ impl FunctionShape {
 
     /// Whether a statement decides where the function goes on.
     pub fn is_decision(&self, statement: u32) -> bool {
-        let statement = &self.statements[statement as usize];
-        let instructions = &self.body.function.block(statement.block).instructions[statement.first..statement.end];
-        let last = instructions.last().map(|instruction| &instruction.op);
+        let last = self.instructions(&self.statements[statement as usize]).last().map(|instruction| &instruction.op);
         matches!(last, Some(Op::Branch(..) | Op::Switch(..) | Op::IndirectJump(_)))
+    }
+
+    /// The instructions of one of its statements.
+    pub fn instructions(&self, statement: &FunctionStatement) -> &[Instruction] {
+        &self.body.function.block(statement.block).instructions[statement.first..statement.end]
     }
 
     /// The debug info of its unit.

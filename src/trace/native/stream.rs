@@ -5,9 +5,7 @@ use crate::Step;
 /// What a call printed to a stream: its step, the number of bytes, and these if they are known.
 pub type StreamOutput = (Step, u64, Option<Vec<u8>>);
 
-/// A stream.
 #[derive(Debug, Clone)]
-#[expect(missing_docs, reason = "the names of the fields say what they are")]
 pub enum NativeStream {
     /// `open_memstream`: where the address and the size of the block go, and what was printed.
     Block { pointer: u64, size: u64, printed: Vec<StreamOutput> },

@@ -36,7 +36,6 @@ impl NativeMachine {
         }
     }
 
-    /// A call reads from a stream.
     pub(super) fn reads_from<W: Watch + ?Sized>(&mut self, stream: u64, step: Step, watch: &mut W) {
         if let Some(NativeStream::Buffer { address, size, .. }) = self.streams.get(&stream) {
             let (address, size) = (*address, *size);

@@ -28,7 +28,6 @@ pub fn target(player: &mut NativePlayer, step: Step) -> Result<Option<OpenedFile
     Ok(files.found)
 }
 
-/// Files that are open.
 struct OpenFiles {
     step: Step,
     /// By the descriptor, or the address of the stream, which is never as small.

@@ -8,7 +8,6 @@ use crate::native::{FunctionShape, NativeMachine, NativePlayer, View, Watch};
 use crate::tree::{CallNode, GrowingTree, NodeKind, OpenNode, TreeLimits};
 use crate::{BlockId, Step, TraceError};
 
-/// The loops of a function.
 struct Loops {
     /// The heads of the loops around each block, the outermost first.
     around: Vec<Vec<BlockId>>,
@@ -182,15 +181,9 @@ impl Watch for NativeTreeBuilder {
         let (Some(result), Some(_)) = (result, self.last_returned.take()) else { return };
         let Some(frame) = machine.frame() else { return };
         let Some((text, _)) = View::new(machine).result(frame, result) else { return };
-        let last = self.tree.last(machine.thread);
-        let children = match last {
-            Some(open) => match &mut open.node {
-                Some(node) if node.n_more == 0 => &mut node.children,
-                _ => return,
-            },
-            None => return,
-        };
-        if let Some(CallNode { kind: NodeKind::Call { result, .. }, .. }) = children.last_mut() {
+        let last = self.tree.last(machine.thread).and_then(|open| open.node.as_mut());
+        let called = last.filter(|node| node.n_more == 0).and_then(|node| node.children.last_mut());
+        if let Some(CallNode { kind: NodeKind::Call { result, .. }, .. }) = called {
             *result = Some(text);
         }
     }

@@ -28,7 +28,6 @@ pub enum NativeWritable {
     Structure(Arc<str>),
     /// Other memory, by the type of the value.
     Memory(String),
-    /// The output of the program.
     Output,
 }
 

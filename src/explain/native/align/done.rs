@@ -1,7 +1,6 @@
 //! What the statements of C functions do, in words that are the same in both versions.
 
 use std::collections::HashMap;
-use std::fmt::Write as _;
 use std::sync::Arc;
 
 use crate::align::statements::{NO_EFFECT, StatementEffect, VersionFunction};
@@ -47,9 +46,7 @@ fn done(
     effect: &str,
 ) -> StatementEffect {
     let mut done = StatementEffect { exactly: String::new(), roughly: String::new(), effect: effect.to_owned() };
-    let block = shape.body.function.block(statement.block);
-    let instructions = block.instructions[statement.first..statement.end].iter();
-    for instruction in instructions.filter(|instruction| !is_nothing(instruction)) {
+    for instruction in shape.instructions(statement).iter().filter(|instruction| !is_nothing(instruction)) {
         add(&mut done, instruction, names);
     }
     done
@@ -71,25 +68,21 @@ fn add(done: &mut StatementEffect, instruction: &Instruction, names: &HashMap<Va
             text.split(['(', ' ']).next().unwrap_or_default().to_lowercase()
         }
     };
-    write!(done.roughly, "{op}").expect("a string takes all");
-    write!(done.exactly, "{op}").expect("a string takes all");
+    done.roughly.push_str(&op);
+    done.exactly.push_str(&op);
     for operand in &instruction.operands {
-        match &operand.value {
-            OperandValue::Local(id) => {
-                if let Some(name) = names.get(id) {
-                    write!(done.roughly, " {name}").expect("a string takes all");
-                    write!(done.exactly, " {name}").expect("a string takes all");
-                }
-            }
-            OperandValue::Global(name) => {
-                // Constants are numbered in the order of the text.
-                let name = if name.starts_with(".str") { "text" } else { name };
-                write!(done.roughly, " @{name}").expect("a string takes all");
-                write!(done.exactly, " @{name}").expect("a string takes all");
-            }
-            OperandValue::Int(number) => write!(done.exactly, " {number}").expect("a string takes all"),
-            OperandValue::Constant(text) => write!(done.exactly, " {text}").expect("a string takes all"),
-        }
+        let (word, is_rough) = match &operand.value {
+            OperandValue::Local(id) => match names.get(id) {
+                Some(name) => (format!(" {name}"), true),
+                None => continue,
+            },
+            // Constants are numbered in the order of the text.
+            OperandValue::Global(name) => (format!(" @{}", if name.starts_with(".str") { "text" } else { name }), true),
+            OperandValue::Int(number) => (format!(" {number}"), false),
+            OperandValue::Constant(text) => (format!(" {text}"), false),
+        };
+        done.exactly.push_str(&word);
+        done.roughly.push_str(if is_rough { &word } else { "" });
     }
     done.roughly.push(';');
     done.exactly.push(';');

@@ -4,5 +4,5 @@
 //! points that correspond. Source: Sumner and Zhang, sections 2, 3 and 4.5.
 
 pub mod done;
-pub mod objects;
-pub mod state;
+pub(crate) mod objects;
+pub(crate) mod state;

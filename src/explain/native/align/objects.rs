@@ -15,7 +15,6 @@ use idd_trace::native::{NativeMachine, View};
 /// One of the two runs at a point.
 #[derive(Clone, Copy)]
 pub struct RunSide<'s> {
-    /// The process.
     pub machine: &'s NativeMachine,
 }
 
@@ -95,7 +94,6 @@ impl PairedObjects {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct MadeBlock {
     address: u64,
-    /// The step that made it.
     made: Step,
 }
 
@@ -126,9 +124,7 @@ pub struct ReachedPart {
     pub their_offset: u64,
     /// Its bytes.
     pub length: u64,
-    /// Whether it is a pointer.
     pub is_pointer: bool,
-    /// The way to it.
     pub way: AccessPath,
 }
 

@@ -82,17 +82,27 @@ struct ValuePair<'s> {
     is_pointer: bool,
     /// Whether it is a floating-point number of no known type.
     is_float: bool,
-    types: Option<((Debug<'s>, MetadataId), (Debug<'s>, MetadataId))>,
+    types: Option<TypePair<'s>>,
     /// The union that it begins.
     union: Option<Rc<Union>>,
     way: AccessPath,
 }
 
+impl ValuePair<'_> {
+    /// A number of no known type.
+    fn new(addresses: (u64, u64), length: u64, way: AccessPath) -> Self {
+        Self { addresses, length, is_pointer: false, is_float: false, types: None, union: None, way }
+    }
+}
+
+/// The types of two values.
+type TypePair<'s> = ((Debug<'s>, MetadataId), (Debug<'s>, MetadataId));
+
 /// A block that only the reference has a way to.
 struct HiddenBlock<'s> {
     blocks: (HeapBlock, HeapBlock),
     offset: u64,
-    to: Option<((Debug<'s>, MetadataId), (Debug<'s>, MetadataId))>,
+    to: Option<TypePair<'s>>,
     way: AccessPath,
     depth: u32,
 }
@@ -308,21 +318,13 @@ impl<'s> StateWalk<'s> {
             None => "the returned value".to_owned(),
         });
         let is_pointer = ty == Type::Ptr;
-        let float = [(Type::Double, 8), (Type::Float, 4)].contains(&(ty, length));
+        let is_float = [(Type::Double, 8), (Type::Float, 4)].contains(&(ty, length));
         let result = |frame: &'s NativeFrame| {
             let debug = frame.shape.debug();
             Some((debug, debug.result(frame.shape.body.function.subprogram?)?))
         };
         let types = result(frame).zip(result(other_frame));
-        self.leaves.push(ValuePair {
-            addresses: (address, other),
-            length,
-            is_pointer,
-            is_float: float,
-            types,
-            union: None,
-            way,
-        });
+        self.leaves.push(ValuePair { is_pointer, is_float, types, ..ValuePair::new((address, other), length, way) });
     }
 
     fn part(&mut self, pair: PartPair<'s>) {
@@ -339,39 +341,15 @@ impl<'s> StateWalk<'s> {
                 SourceType::Base(_, bits, _) | SourceType::Enum(_, bits, _),
                 SourceType::Base(_, other, _) | SourceType::Enum(_, other, _),
             ) if bits == other && *bits <= 64 => {
-                self.leaves.push(ValuePair {
-                    addresses: (at, their_at),
-                    length: bits / 8,
-                    is_pointer: false,
-                    is_float: false,
-                    types,
-                    union: None,
-                    way,
-                });
+                self.leaves.push(ValuePair { types, ..ValuePair::new((at, their_at), bits / 8, way) });
             }
             (SourceType::Base(_, 128, _), SourceType::Base(_, 128, _)) => {
                 // An 80-bit number; the rest of its room is nothing.
-                self.leaves.push(ValuePair {
-                    addresses: (at, their_at),
-                    length: 10,
-                    is_pointer: false,
-                    is_float: false,
-                    types,
-                    union: None,
-                    way,
-                });
+                self.leaves.push(ValuePair { types, ..ValuePair::new((at, their_at), 10, way) });
             }
             (SourceType::Pointer(to), SourceType::Pointer(target)) => {
-                let leaf = ValuePair {
-                    addresses: (at, their_at),
-                    length: 8,
-                    is_pointer: true,
-                    is_float: false,
-                    types,
-                    union: None,
-                    way: way.clone(),
-                };
-                self.leaves.push(leaf);
+                let leaf = ValuePair::new((at, their_at), 8, way.clone());
+                self.leaves.push(ValuePair { is_pointer: true, types, ..leaf });
                 let to = to.zip(*target).map(|(to, other)| ((debug, to), (other_debug, other)));
                 self.follow((at, their_at), to, &way, depth);
             }
@@ -385,17 +363,8 @@ impl<'s> StateWalk<'s> {
                         if member.offset_bits == same.offset_bits {
                             let byte = member.offset_bits / 8;
                             let length = (member.offset_bits % 8 + member.bits).div_ceil(8).min(8);
-                            let addresses = (at + byte, their_at + byte);
                             let way = way.member(&member.name);
-                            self.leaves.push(ValuePair {
-                                addresses,
-                                length,
-                                is_pointer: false,
-                                is_float: false,
-                                types: None,
-                                union: None,
-                                way,
-                            });
+                            self.leaves.push(ValuePair::new((at + byte, their_at + byte), length, way));
                         }
                         continue;
                     }
@@ -459,16 +428,7 @@ impl<'s> StateWalk<'s> {
             let way = way.element(index);
             let may_be = size == other_size && size < 8 && (n - index) * size >= 8 && 8_u64.is_multiple_of(size);
             if may_be && (size > 1 || at.is_multiple_of(8)) && self.is_pointer(at, their_at) {
-                let addresses = (at, their_at);
-                self.leaves.push(ValuePair {
-                    addresses,
-                    length: 8,
-                    is_pointer: true,
-                    is_float: false,
-                    types: None,
-                    union: None,
-                    way,
-                });
+                self.leaves.push(ValuePair { is_pointer: true, ..ValuePair::new((at, their_at), 8, way) });
                 index += 8 / size;
                 continue;
             }
@@ -484,13 +444,7 @@ impl<'s> StateWalk<'s> {
     }
 
     /// Goes on behind a pointer to the heap: to what it leads to in the failing run, and to what it leads to in the reference.
-    fn follow(
-        &mut self,
-        places: (u64, u64),
-        to: Option<((Debug<'s>, MetadataId), (Debug<'s>, MetadataId))>,
-        way: &AccessPath,
-        depth: u32,
-    ) {
+    fn follow(&mut self, places: (u64, u64), to: Option<TypePair<'s>>, way: &AccessPath, depth: u32) {
         let (ours, theirs) = self.sides;
         let pointers = (self.slots.0.pointer(places.0), self.slots.1.pointer(places.1));
         let block = pointers.0.and_then(|pointer| Some((ours.live(pointer)?, pointer)));
@@ -521,16 +475,7 @@ impl<'s> StateWalk<'s> {
             let is_pointer =
                 n_bytes - begin >= 8 && addresses.0.is_multiple_of(8) && self.is_pointer(addresses.0, addresses.1);
             let length = if is_pointer { 8 } else { 1 };
-            let way = way.element(begin);
-            self.leaves.push(ValuePair {
-                addresses,
-                length,
-                is_pointer,
-                is_float: false,
-                types: None,
-                union: None,
-                way,
-            });
+            self.leaves.push(ValuePair { is_pointer, ..ValuePair::new(addresses, length, way.element(begin)) });
             begin += length;
         }
     }
@@ -543,7 +488,7 @@ impl<'s> StateWalk<'s> {
         block: HeapBlock,
         other: HeapBlock,
         offset: u64,
-        to: Option<((Debug<'s>, MetadataId), (Debug<'s>, MetadataId))>,
+        to: Option<TypePair<'s>>,
         way: &AccessPath,
         depth: u32,
     ) {
@@ -604,15 +549,9 @@ impl<'s> StateWalk<'s> {
                 continue;
             }
             for (offset, part) in &layout.parts {
-                self.leaves.push(ValuePair {
-                    addresses: (block.address + offset, other.address + part.their_offset),
-                    length: part.length,
-                    is_pointer: part.is_pointer,
-                    is_float: false,
-                    types: None,
-                    union: None,
-                    way: part.way.clone(),
-                });
+                let addresses = (block.address + offset, other.address + part.their_offset);
+                let leaf = ValuePair::new(addresses, part.length, part.way.clone());
+                self.leaves.push(ValuePair { is_pointer: part.is_pointer, ..leaf });
             }
         }
     }

@@ -17,7 +17,6 @@ use idd_trace::{Doing, Step, TraceError};
 const FIRST_PAGE: u64 = 1 << 16;
 
 impl Native<'_> {
-    /// The last event of a step.
     fn last_of(&mut self, step: Step) -> Result<EventTime, TraceError> {
         self.symbolic.tape.moments(step).next_back().ok_or(TraceError::Damaged("a step is not where it was"))
     }

@@ -2,7 +2,7 @@
 //!
 //! [`criterion`] says what the failure is, [`passing`] compares with a passing run, [`words`] writes conditions in C.
 
-pub mod criterion;
+mod criterion;
 pub mod passing;
 pub mod words;
 

@@ -107,7 +107,6 @@ impl Native<'_> {
         Ok(found)
     }
 
-    /// A parameter by its name.
     fn parameter(&mut self, call: Option<EventTime>, moment: EventTime, index: u32) -> Result<String, TraceError> {
         let event = self.event(moment)?;
         let function = &event.shape.body.function;
@@ -169,11 +168,7 @@ fn is_said_by_names(terms: &Terms, condition: TermId, names: &VersionNames) -> b
         location(base)
     };
     [(first, second), (second, first)].into_iter().any(|(place, other)| {
-        let base = match terms.node(place) {
-            TermNode::Binary(BinaryTerm::Add, base, offset) if terms.constant_of(offset).is_some() => base,
-            _ => place,
-        };
-        let Some(name) = location(base).filter(is_place) else { return false };
+        let Some(name) = pointer(place).filter(is_place) else { return false };
         if terms.constant_of(other).is_some() {
             return true;
         }
@@ -201,7 +196,6 @@ type Ty = (u32, bool);
 /// An expression: how it is written, how tightly it binds, and its type.
 type WrittenExpression = (String, Binding, Ty);
 
-/// The name of a type.
 fn type_name((bits, is_signed): Ty) -> &'static str {
     match (bits, is_signed) {
         (..=8, true) => "signed char",
@@ -255,11 +249,7 @@ impl ConditionWriter<'_> {
                 (format!("{one} {word} {other}"), binding)
             }
             TermNode::Binary(BinaryTerm::Xor, first, second) => {
-                let [one, other] = [first, second].map(|side| {
-                    let (text, inner) = self.condition(side, true);
-                    if inner <= Binding::Relation { format!("({text})") } else { text }
-                });
-                (format!("{one} {} {other}", if is_true { "!=" } else { "==" }), Binding::Equality)
+                self.comparison(BinaryTerm::Eq, first, second, !is_true)
             }
             _ => {
                 let text = inside(self.expression(term, false), Binding::Prefix);

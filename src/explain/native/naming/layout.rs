@@ -12,24 +12,15 @@ use idd_trace::native::value;
 pub(super) enum TypeLayout {
     /// It has none.
     Plain,
-    /// It is one.
     Pointer {
         /// The type of what it leads to.
         to: MetadataId,
-        /// Whether it is a reference.
         is_reference: bool,
     },
     /// The members with pointers, and how these have them.
     Compound(Vec<(StructMember, Rc<TypeLayout>)>),
-    /// Elements with pointers, of so many bytes each.
-    Array {
-        /// How one has them.
-        element: Rc<TypeLayout>,
-        /// How many are looked through.
-        n: u64,
-        /// The size of each in bytes.
-        size: u64,
-    },
+    /// Elements with pointers: how one has them, how many are looked through, and the bytes of each.
+    Array { element: Rc<TypeLayout>, n: u64, size: u64 },
 }
 
 /// The layouts of the types that were met.

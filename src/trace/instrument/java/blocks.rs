@@ -14,7 +14,6 @@ pub struct Blocks {
     pub ranges: Vec<Range<u32>>,
     /// The block of each instruction.
     pub of: Vec<BlockId>,
-    /// Their flow.
     pub flow: Flow,
 }
 

@@ -8,14 +8,12 @@ use crate::instrument::java::pool::Pool;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// An instruction.
 #[derive(Debug, Clone, PartialEq)]
 pub struct JavaInstruction {
     /// Its place in the code, in bytes.
     pub offset: u32,
     /// Its length in bytes.
     pub length: u32,
-    /// What it does.
     pub operation: Operation,
 }
 
@@ -30,12 +28,10 @@ pub struct Handler {
     pub class: u16,
 }
 
-/// A variable of the source.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SourceVariable {
     /// The instructions at which it is visible.
     pub visible: Range<u32>,
-    /// Its name.
     pub name: Arc<str>,
     /// Its type: `I`, `Ljava/lang/String;`.
     pub descriptor: Arc<str>,
@@ -52,7 +48,6 @@ pub struct Code<'b> {
     pub max_locals: u16,
     /// The instructions as bytes.
     pub bytes: &'b [u8],
-    /// The instructions.
     pub instructions: Vec<JavaInstruction>,
     /// The handlers, the first that fits is taken.
     pub handlers: Vec<Handler>,

@@ -42,7 +42,6 @@ pub enum FrameDifference {
     Full(Vec<SlotType>, Vec<SlotType>),
 }
 
-/// A frame.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StackMapFrame {
     /// Its instruction.

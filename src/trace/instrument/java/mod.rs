@@ -17,23 +17,23 @@
 //!
 //! [`Unsupported`]: crate::instrument::Unsupported
 
-pub mod blocks;
+pub(crate) mod blocks;
 pub mod class_file;
-pub mod code;
-pub mod cursor;
+pub(crate) mod code;
+mod cursor;
 pub mod descriptor;
 mod doubt;
 pub mod exits;
-pub mod frames;
+mod frames;
 mod insert;
-pub mod layout;
+pub(crate) mod layout;
 pub mod operation;
 pub mod pool;
 pub mod replace;
 pub mod rewrite;
 pub mod sites;
-pub mod stack;
-pub mod stratum;
+pub(crate) mod stack;
+pub(crate) mod stratum;
 
 #[cfg(test)]
 mod replace_tests;

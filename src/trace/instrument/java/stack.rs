@@ -12,7 +12,6 @@ use crate::instrument::java::operation::{Invoke, JumpTest, Operation};
 use crate::instrument::java::pool::{Constant, Pool};
 use std::collections::HashMap;
 
-/// What is known of a slot.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum StackSlot {
     Other,

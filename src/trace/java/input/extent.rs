@@ -36,7 +36,6 @@ impl InputCursor {
         Self { content, at: Some(0), is_exact: true, mark: (None, false) }
     }
 
-    /// Reads on.
     pub fn read(&mut self, seen: &PendingRead) -> InputBytes {
         let length = self.content.as_ref().map(Vec::len);
         match (seen.extent, &seen.given) {

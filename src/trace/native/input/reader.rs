@@ -51,7 +51,6 @@ pub fn inputs(
     Ok(inputs.entries)
 }
 
-/// An open file.
 struct OpenFile {
     source: InputSource,
     content: Option<Rc<[u8]>>,

@@ -13,7 +13,6 @@ use crate::native::symbolic::version::{AssignedPlace, PlaceVersion};
 use crate::native::symbolic::{Crashed, Evaluated, StoredRange, Symbolic, WrittenBytes, WrittenSource, compute};
 use crate::{Doing, Step, TraceError};
 
-/// An event that is executed.
 pub(super) struct ExecutedEvent<'e, 's> {
     pub(super) symbolic: &'e mut Symbolic<'s>,
     pub(super) terms: &'e mut Terms,
@@ -26,7 +25,6 @@ pub(super) struct ExecutedEvent<'e, 's> {
 }
 
 impl Symbolic<'_> {
-    /// An event as terms.
     pub(super) fn execute(&mut self, terms: &mut Terms, event: &StepEvent) -> Result<Evaluated, TraceError> {
         let (done, bases) = (Evaluated::default(), HashMap::new());
         let mut execution = ExecutedEvent { symbolic: self, terms, event, done, n_pinned: 0, bases };
@@ -113,7 +111,6 @@ impl ExecutedEvent<'_, '_> {
         })
     }
 
-    /// A local value as a term.
     fn local(&mut self, id: ValueId, width: u32) -> Result<Option<TermId>, TraceError> {
         let event = self.event;
         if let Some(value) = self.done.values.get(&id) {

@@ -7,7 +7,7 @@
 //! Operations that the terms do not have (floating-point, products and quotients of two variables, library functions)
 //! give a *pinned* version: it has its recorded value as long as the operands have theirs.
 
-pub mod compute;
+mod compute;
 mod instructions;
 mod library;
 pub mod version;
@@ -361,7 +361,6 @@ impl<'s> Symbolic<'s> {
 
 /// What bytes hold after some writes.
 enum WrittenBytes {
-    /// This.
     Term(TermId),
     /// What is not modelled, as long as these hold.
     Unknown(Rc<[TermId]>),

@@ -57,15 +57,9 @@ impl<'s> StateWalk<'s> {
             let length = (n_bytes - begin).min(8);
             for (offset, length) in self.known(at + begin, their_at + begin, length) {
                 let offset = begin + offset;
-                self.leaves.push(ValuePair {
-                    addresses: (at + offset, their_at + offset),
-                    length,
-                    is_pointer: length == 8,
-                    is_float: false,
-                    types: None,
-                    union: union.filter(|_| offset == 0).cloned(),
-                    way: way.element(begin / 8),
-                });
+                let leaf = ValuePair::new((at + offset, their_at + offset), length, way.element(begin / 8));
+                let union = union.filter(|_| offset == 0).cloned();
+                self.leaves.push(ValuePair { is_pointer: length == 8, union, ..leaf });
             }
         }
     }
