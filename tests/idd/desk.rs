@@ -312,6 +312,23 @@ fn a_cache_of_a_build_tool_is_seen_by_the_search_and_by_no_claim() {
 }
 
 #[test]
+fn a_fix_is_tested_with_the_cache_of_the_user_also_behind_fresh_builds() {
+    let fixture = Fixture::of(HISTORY);
+    fixture.sh("mkdir cache; printf '# a cache directory tag created by cargo.\\n' > cache/CACHEDIR.TAG; echo warm > cache/state");
+    let log = fixture.place().join("seen");
+    let line = format!(
+        "mkdir -p cache; [ -f cache/state ] || echo cold > cache/state; echo $(cat value cache/state) >> {}
+         grep -qx 1 value || {{ echo wrong; exit 1; }}",
+        log.display()
+    );
+    let found = report(&fixture, true, &["--jobs", "1", &line]);
+    assert_eq!(found.status, Status::Found, "{found:?}");
+    let seen = fs::read_to_string(&log).unwrap();
+    let (proved, fixed) = (seen.find("1 cold"), seen.rfind("1 warm"));
+    assert!(proved.is_some() && proved < fixed, "{seen}");
+}
+
+#[test]
 fn git_answers_of_the_tested_revision() {
     let script = "
         printf 'v=$(git describe --tags --abbrev=0 --dirty)\\ncase $v in v1.*) ;; *) echo \"unsupported $v\"; exit 1;; esac\\n' > check.sh

@@ -72,6 +72,12 @@ impl Surroundings {
         Ok(Some(place.view(sandbox, tree, overlays)))
     }
 
+    /// Whether something in the checkout `tree`, such as a fresh build, stands where a cache would be mounted.
+    pub fn hides_caches(&self, tree: &Path) -> bool {
+        let is_hidden = |cache: &ShownPath| matches!(cache.free_path(tree), Ok(None));
+        self.caches.iter().filter(|cache| self.is_mounted(cache)).any(is_hidden)
+    }
+
     /// What a probe sees of the user's working tree, and which of its tracked files are as the user edited them.
     pub fn seen_of_user(&self) -> (Vec<ShownPath>, BTreeSet<Vec<u8>>) {
         (self.shown.clone(), self.edited.clone())

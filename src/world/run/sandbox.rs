@@ -395,6 +395,21 @@ impl Sandbox {
         Ok((!ran.cancelled).then_some(ran))
     }
 
+    /// Makes the worktree as after a first checkout if the job needs it; returns whether it did.
+    fn refresh(&mut self, job: &ProbeJob, surroundings: &Surroundings) -> Result<bool, SandboxError> {
+        let shown = surroundings.seen_of_user();
+        // At the revision of the user, what the user has built serves better than what was built for another one.
+        let is_of_user = !job.is_clean && job.revision.is_none_or(|revision| revision == self.head);
+        let is_hidden = || is_of_user && surroundings.hides_caches(&self.tree_directory());
+        let is_needed = !self.is_fresh && (job.is_clean || self.shown != shown || is_hidden());
+        if is_needed {
+            self.worktree.refresh(&self.repository)?;
+            self.drop_changes()?;
+        }
+        self.shown = shown;
+        Ok(is_needed)
+    }
+
     fn attempt(
         &mut self,
         job: &ProbeJob,
@@ -404,13 +419,7 @@ impl Sandbox {
         known: KnownResult<'_>,
     ) -> Result<Option<Probed>, SandboxError> {
         self.restore()?;
-        let shown = commands.surroundings.seen_of_user();
-        let is_refreshed = (job.is_clean || self.shown != shown) && !self.is_fresh;
-        if is_refreshed {
-            self.worktree.refresh(&self.repository)?;
-            self.drop_changes()?;
-        }
-        self.shown = shown;
+        let is_refreshed = self.refresh(job, &commands.surroundings)?;
         self.is_fresh = false;
         let was_empty = self.worktree.tree_id().is_none();
         if let Err(refusal) = self.worktree.move_to(&self.repository, job.tree)? {
