@@ -165,6 +165,8 @@ pub struct Fix {
     pub n_lines: usize,
     /// The last method that was needed on the way to that revision.
     pub rung: Rung,
+    /// Whether other tests make the command fail with it.
+    pub still_fails: bool,
     /// Whether it causes new warnings of compiler or interpreter.
     pub has_complaints: bool,
     /// Whether the suite passes as before; `None` if it was not run.

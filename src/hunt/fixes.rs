@@ -2,7 +2,7 @@
 //! revision; and the reverts, of the whole culprit or of the merge that brought it.
 //!
 //! A minimal change for one test often breaks behaviour that this test does not check. So several reversals are tried,
-//! and the acceptable one with the fewest lines is recommended. The suite shows what a reversal breaks. Without a suite,
+//! and the acceptable one with the fewest lines is recommended, if possible one with which all of the command passes. The suite shows what a reversal breaks. Without a suite,
 //! at least whole declarations are reversed, and none if the culprit's own tests still exist: they show that its
 //! behaviour is wanted. A revert is never recommended: what the commit was for would be lost with the fault.
 //!
@@ -135,7 +135,7 @@ impl Hunter<'_> {
             Scope::Lines | Scope::Statements | Scope::Revert | Scope::Merge => false,
         };
         let is_recommended = |fix: &&Fix| fix.is_whole() && (fix.is_complete || !self.order.port) && is_safe(fix);
-        let recommended = fixes.iter().filter(is_recommended).min_by_key(|fix| fix.n_lines).cloned();
+        let recommended = fixes.iter().filter(is_recommended).min_by_key(|fix| (fix.still_fails, fix.n_lines)).cloned();
         let farthest = || {
             let is_partial = |fix: &&Fix| fix.tested == Outcome::Pass && !fix.is_complete && !fix.is_revert();
             let partial = fixes.iter().filter(is_partial).filter(|_| self.order.port);
@@ -323,10 +323,12 @@ impl Hunter<'_> {
         Ok(is_one && self.asker.one(asked).await.is_testable())
     }
 
-    /// Runs the checks and the suite for a fix.
+    /// Asks whether all of the command passes with a fix, and runs the checks and the suite for it.
     async fn ask_beside(&self, fix: &mut Fix, pair: &TreePair) -> Result<(), Halt> {
         let baseline = Baseline { trees: [self.view(fix.revision)?, pair.older.tree, pair.newer.tree] };
         let probe = Probe::of(fix.probed, fix.revision, Phase::Port);
+        let command = self.asker.one(Probe { question: ProbeQuestion::Command, ..probe }).await;
+        fix.still_fails = command == Outcome::Fail;
         let [complaints, _] = self.is_whole(probe, baseline, false).await;
         fix.has_complaints = complaints == Outcome::Fail;
         if !fix.has_complaints && self.has_suite(fix.revision).await? {

@@ -201,6 +201,7 @@ impl Hunter<'_> {
             is_complete,
             n_lines,
             rung,
+            still_fails: false,
             has_complaints: false,
             suite: None,
         })

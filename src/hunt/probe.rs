@@ -60,6 +60,8 @@ pub enum ProbeQuestion {
     Complaints(Baseline),
     /// Whether the suite has no failure that it does not have in any of these trees: passes, or fails.
     Suite(Baseline),
+    /// Whether the whole command passes where the hunted test does: passes, or fails. Costs nothing after that test.
+    Command,
     /// Whether the suite is fast enough for each hit: passes, or fails. Unresolved if it cannot compare two trees.
     IsSuiteQuick,
 }

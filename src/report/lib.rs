@@ -413,6 +413,8 @@ pub struct ReportedFix {
     pub lines: u64,
     /// The outcome of the test at `commit` with the patch.
     pub tested: Outcome,
+    /// Whether other tests make the command fail at `commit` with the patch.
+    pub still_fails: bool,
     /// Added and removed lines of the culprit, for comparison.
     pub culprit_lines: u64,
     /// The result of the other tests.
@@ -548,6 +550,12 @@ impl ReportedFix {
     /// Whether it is a revert without what newer commits rewrote.
     pub fn is_partial(&self) -> bool {
         self.reverts.is_some() && self.rung != PortRung::Merge && self.lines > 0
+    }
+
+    /// What the test showed with it, in words.
+    pub fn result(&self) -> String {
+        let others = if self.still_fails { ", but other tests make the command fail" } else { "" };
+        format!("{}{others}", self.tested)
     }
 
     /// What it reverses, in words.

@@ -57,7 +57,7 @@ pub fn write(
     if let Some(fix) = report.reversal() {
         let place = if fix.complete { "HEAD".to_owned() } else { format!("`{}`", fix.commit.short()) };
         let title = if fix.is_revert() { "Revert" } else { "Fix" };
-        page.paragraph(format!("**{title} for {place}** ({}, tested: {})", count(fix.lines, "line"), fix.tested));
+        page.paragraph(format!("**{title} for {place}** ({}, tested: {})", count(fix.lines, "line"), fix.result()));
         page.patch(&fix.patch);
     }
     if !report.evidence.is_empty() {

@@ -62,6 +62,7 @@ pub fn found() -> Report {
             patch: patch("while (n <= max)", "while (n < max)"),
             lines: 2,
             tested: Outcome::Pass,
+            still_fails: false,
             culprit_lines: 40,
             suite: Suite::NotRun,
             rung: PortRung::Syntax,

@@ -294,7 +294,7 @@ impl<'r> TextPage<'r> {
             PortRung::Reduced => "Where it could not be carried further, a new reduction found it.\n",
         };
         let (lines, scope) = (count(fix.lines, "line"), fix.part());
-        self.heading(&format!("Fix for {place} ({lines}: {scope}; tested: {})", fix.tested));
+        self.heading(&format!("Fix for {place} ({lines}: {scope}; tested: {})", fix.result()));
         self.patch(&fix.patch, &[]);
         self.row(format!("\n{suite}\n{rung}{apply}"));
         self.rows(fix.complaints.iter().map(|complaint| format!("New with it: {}", Terminal.line(complaint))));
@@ -493,7 +493,7 @@ fn tried(fix: &ReportedFix) -> String {
     let reduced = if fix.rung == PortRung::Reduced { ", found by a new reduction" } else { "" };
     let partial = if fix.is_partial() { ", in part: newer commits rewrote the rest" } else { "" };
     let tests = changed_tests(fix).map(|tests| format!(", {tests}")).unwrap_or_default();
-    let (lines, tested) = (count(fix.lines, "line"), fix.tested);
+    let (lines, tested) = (count(fix.lines, "line"), fix.result());
     format!("{lines}, {tested}{at}{reduced}{suite}{complaints}{partial}{tests}")
 }
 

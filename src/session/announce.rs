@@ -1,13 +1,12 @@
 //! Reports and stores the first bad commit as soon as it is found, and again when it is proved, while the hunt goes on.
 
-use crate::environment::AllFiles;
+use crate::environment::{AllFiles, Environment};
 use crate::finding::FindingSources;
 use crate::order::Until;
-use crate::python::CompiledModule;
 use crate::runner::{Runner, RunnerError};
 use crate::saved::KeptCommit;
 use crate::varying_line::UnlikeLines;
-use crate::{finding, kept, python, saved};
+use crate::{finding, kept, python, saved, unchanging};
 use idd_base::Outcome;
 use idd_hunt::drive::{ProbeRunner, RunnerReply};
 use idd_hunt::finding::{Conclusion, Finding};
@@ -31,8 +30,8 @@ pub struct Announcing<'a, 'p> {
     pub location: &'a Location,
     /// All files of the user, if the hunt uses only some of them, until a run at the first bad commit has seen them.
     pub all_files: Option<AllFiles>,
-    /// Modules that all revisions have from the working tree, each with its source.
-    pub compiled: &'a [CompiledModule],
+    /// What the revisions have of the working tree.
+    pub environment: &'a Environment,
     /// The commit that the journal has.
     pub kept: &'a mut Option<KeptCommit>,
     /// The lines of failures that only differ in them; `None` if the line does not count, or always counts.
@@ -44,17 +43,20 @@ pub struct Announcing<'a, 'p> {
 }
 
 impl Announcing<'_, '_> {
-    /// Ends the hunt if a good and the bad revision were tested with one compiled module although its sources differ.
-    fn refuse_same_module(&self) -> Result<(), RunnerError> {
+    /// Ends the hunt if the first bad revision was tested with a product of the working tree that does not belong to it: a
+    /// compiled module of which the good one has another source, or a file of which the good one has its own.
+    fn refuse_old_product(&self) -> Result<(), RunnerError> {
         let finding = &self.state.borrow().finding;
-        let Some(good) = finding.last_good.filter(|_| finding.first_bad.is_some() && !self.compiled.is_empty()) else {
-            return Ok(());
-        };
+        let Some((good, bad)) = finding.last_good.zip(finding.first_bad) else { return Ok(()) };
         // The test may build them.
         if self.runner.has_built() != Some(false) {
             return Ok(());
         }
-        let same = python::same_module(self.compiled, good, self.sources.plan, self.sources.store.repository());
+        let (plan, repository) = (self.sources.plan, self.sources.store.repository());
+        let same = python::same_module(&self.environment.compiled, good, plan, self.location, repository);
+        let same = same.or_else(|| {
+            unchanging::own_copy_at(&self.environment.needed, [good, bad], plan, self.location, repository)
+        });
         same.map_or(Ok(()), |failure| Err(RunnerError::Ended(Box::new(failure))))
     }
 
@@ -130,9 +132,9 @@ impl ProbeRunner for Announcing<'_, '_> {
                 return Ok(RunnerReply::Again(again));
             }
         }
-        self.refuse_same_module()?;
+        self.refuse_old_product()?;
         let reply = self.runner.answer(probes)?;
-        self.refuse_same_module()?;
+        self.refuse_old_product()?;
         Ok(reply)
     }
 

@@ -59,7 +59,7 @@ const MAX_NAMED: usize = 5;
 
 /// What is known of the environment.
 #[derive(Debug, Default)]
-pub(super) struct Environment {
+pub struct Environment {
     listed: EnvironmentState,
     /// What the test needs, if that is known.
     pub(super) needed: Vec<Arc<UserPath>>,

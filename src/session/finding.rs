@@ -340,6 +340,7 @@ impl FindingSources<'_> {
             patch: Untrusted::from(patch),
             lines: lines as u64,
             tested: fix.tested,
+            still_fails: fix.still_fails,
             culprit_lines,
             suite: match fix.suite {
                 None => idd_report::Suite::NotRun,

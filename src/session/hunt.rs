@@ -383,7 +383,7 @@ impl<'h> Hunt<'h> {
                 },
                 location: self.location,
                 all_files,
-                compiled: &self.environment.compiled,
+                environment: &self.environment,
                 kept: &mut self.kept,
                 unlike: order.may_widen.then(UnlikeLines::default),
                 proved: &mut self.proved,

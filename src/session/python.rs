@@ -2,13 +2,13 @@
 //! compiled in the working tree.
 
 use crate::Failure;
-use crate::hints::files::build_command;
+use crate::hints::files::build_argument;
 use crate::plan::Plan;
 use idd_base::CommitId;
 use idd_report::{Terminal, Untrusted};
 use idd_world::place::untracked::UserPath;
 use idd_world::process::shell;
-use idd_world::repo::{Repository, graph};
+use idd_world::repo::{Location, Repository, graph};
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
@@ -90,6 +90,7 @@ pub fn same_module(
     compiled: &[CompiledModule],
     good: CommitId,
     plan: &Plan,
+    location: &Location,
     repository: &Repository,
 ) -> Option<Failure> {
     let has_changed = |module: &&CompiledModule| {
@@ -102,10 +103,9 @@ pub fn same_module(
         "all revisions are tested with your `{module_shown}`, but `{source}` is another one at {}, where the test passes",
         good.short()
     );
-    let build = build_command(plan, repository, module).unwrap_or("<command>");
     let hint = format!(
         "`--build {}` builds it for each revision; `--hold {}` goes on with yours",
-        shell::quoted_text(build.as_bytes()),
+        build_argument(plan, location, repository, module),
         shell::quoted_text(module)
     );
     Some(Failure::error(Terminal.line(&Untrusted::from(message))).with_hint(Terminal.line(&Untrusted::from(hint))))

@@ -174,6 +174,29 @@ fn a_test_that_reads_only_what_was_built_is_told_so_before_the_search() {
 }
 
 #[test]
+fn a_product_of_the_working_tree_is_no_commit_that_broke_the_test() {
+    let place = Place::empty();
+    place.write("package.json", "{\"scripts\": {\"build\": \"make\"}}");
+    place.script("tests/run", "out/prog\n");
+    place.write("prog.sh", "exit 0\n");
+    place.script("out/prog", "exit 0\n");
+    place.commit("Add a product");
+    fs::remove_dir_all(place.path().join("out")).unwrap();
+    place.write(".gitignore", "/out/\n");
+    place.commit("Do not track the product");
+    for line in [": ; exit 0", "exit 1", ": ; exit 1"] {
+        place.write("prog.sh", &format!("{line}\n"));
+        place.commit(line);
+    }
+    place.script("out/prog", "echo wrong; exit 1\n");
+    let said = place.said(&["sh tests/run"], ERROR);
+    let error = "error: the test passes at ";
+    assert!(said.contains(error) && said.contains(" with `out` of that revision, and fails since "), "{said}");
+    let hint = "hint: `--build 'npm run build'` makes it for each revision; `--hold out` tests all of them with yours";
+    assert!(said.contains(hint) && !said.contains("Proved"), "{said}");
+}
+
+#[test]
 fn a_test_that_reads_an_installed_copy_of_the_package_is_told_so() {
     let place = Place::empty();
     let site = tempfile::tempdir().unwrap();

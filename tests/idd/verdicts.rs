@@ -238,6 +238,29 @@ fn commits_that_interact_are_proved_although_each_pass_prints_another_value() {
     assert_eq!((report.interaction, culprits), (true, vec!["culprit".into(), "older".into()]));
 }
 
+/// The hunted test needs one function of the culprit, another test another one.
+#[test]
+fn the_fix_is_one_with_which_the_whole_command_passes_if_there_is_one() {
+    let test = r#"
+        for test in a b; do grep -q "$test.*return 1" v.c || echo "FAIL: test_$test (tests.T.test_$test)"; done > failed
+        cat failed; echo "Ran 2 tests in 0.0s"; [ ! -s failed ]"#;
+    let functions = |a: u8, b: u8| format!("int a(void) {{ return {a}; }}\n\nint b(void) {{ return {b}; }}\n");
+    for (still_fails, n_lines, last) in [(false, 4, functions(2, 2)), (true, 2, functions(2, 3))] {
+        let fixture = Fixture::of(&format!(
+            "echo '{test}' > run; printf '{}' > v.c; echo > more.c; commit start
+             for n in 1 2 3; do echo $n > log; commit \"log $n\"; done
+             printf '{}' > v.c; echo 'int c;' > more.c; commit 'break both'
+             for n in 4 5 6; do echo $n > log; printf '{last}' > v.c; commit \"log $n\"; done",
+            functions(1, 1),
+            functions(2, 2),
+        ));
+        let report = check(&fixture, &["sh run"], "break both");
+        assert_eq!(report.change.necessary.unwrap().lines, 2);
+        let fix = report.fix.unwrap();
+        assert_eq!((fix.still_fails, fix.lines), (still_fails, n_lines), "{:?}", report.fixes);
+    }
+}
+
 /// A runner that prints as unittest does. A revision without the test passes, because it runs nothing.
 #[test]
 fn a_test_that_is_younger_than_the_culprit_is_held_with_all_that_came_with_it() {

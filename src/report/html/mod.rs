@@ -344,7 +344,7 @@ fn fix(fix: &ReportedFix, out: &mut Markup) {
         PortRung::Renamed => "by a merge by syntax, with the names of today",
         PortRung::Reduced => "by a new reduction where it conflicted",
     };
-    let lead = format!("{lines} for {place} ({scope}), carried there {means}; tested: {}.", fix.tested);
+    let lead = format!("{lines} for {place} ({scope}), carried there {means}; tested: {}.", fix.result());
     out.leaf("p", &[("class", "lead")], lead);
     let suite = match fix.suite {
         Suite::Same => "The other tests have the same results as without it.",

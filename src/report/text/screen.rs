@@ -347,9 +347,10 @@ fn result(fix: &ReportedFix) -> String {
         Suite::NotRun => "no suite gave a result (`--suite`)",
     };
     let test = if fix.tested == Outcome::Pass { "the test passes".to_owned() } else { fix.tested.to_string() };
+    let others = if fix.still_fails { ", where other tests still make the command fail" } else { "" };
     let warnings = text::warnings(fix).map(|warnings| format!("; {warnings}")).unwrap_or_default();
     let tests = text::changed_tests(fix).map(|tests| format!("; {tests}")).unwrap_or_default();
-    format!("{size}: {test} at HEAD, {suite}{warnings}{tests}")
+    format!("{size}: {test} at HEAD{others}, {suite}{warnings}{tests}")
 }
 
 /// The first rows, with a row that counts the others.

@@ -65,6 +65,7 @@ fn fix(change: impl FnOnce(&mut found::Fix)) -> Finding {
         is_complete: true,
         n_lines: 1,
         rung: Rung::Merge,
+        still_fails: false,
         has_complaints: false,
         suite: None,
     };

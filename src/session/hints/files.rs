@@ -123,10 +123,7 @@ pub fn product(plan: &Plan, location: &Location, repository: &Repository, path: 
     if plan.commands.build.is_some() {
         return format!("{lack}. The build that was given did not make it.");
     }
-    let build = match build_command(plan, repository, &here) {
-        Some(command) => shell::quoted_text(command.as_bytes()),
-        None => "<command>".to_owned(),
-    };
+    let build = build_argument(plan, location, repository, &here);
     format!(
         "{lack}. `--build {build}` builds it in each. If no source makes it, `--hold {hold}` puts your copy into every \
          revision, so that all of them are tested with it."
@@ -145,10 +142,7 @@ pub fn same_product(scene: &HintScene<'_>) -> Option<String> {
     let shown = ignored().find(is_module).or_else(|| ignored().find(|candidate| !is_installed(candidate)));
     let shown = shown.or_else(|| ignored().next())?;
     let path = typed(&shown.path, scene.location);
-    let build = match build_command(scene.plan, scene.repository, &path).or_else(|| script_that_builds(scene)) {
-        Some(command) => shell::quoted_text(command.as_bytes()),
-        None => "<command>".to_owned(),
-    };
+    let build = build_argument(scene.plan, scene.location, scene.repository, &path);
     Some(format!(
         "Every revision is tested with your `{}`, which git ignores. If a build makes it, `--build {build}` makes it for each revision.",
         text(&path)
@@ -156,14 +150,14 @@ pub fn same_product(scene: &HintScene<'_>) -> Option<String> {
 }
 
 /// The command of npm, if the package has a script that builds it.
-fn script_that_builds(scene: &HintScene<'_>) -> Option<&'static str> {
-    let package = scene.location.top.as_ref()?.join(&scene.plan.commands.directory).join("package.json");
+fn script_that_builds(plan: &Plan, location: &Location) -> Option<&'static str> {
+    let package = location.top.as_ref()?.join(&plan.commands.directory).join("package.json");
     let package = disk::plain_up_to(&package, MAX_SCRIPT).ok().flatten()?;
     String::from_utf8_lossy(&package).contains("\"build\":").then_some("npm run build")
 }
 
-/// The command that probably makes a product (a path from the current directory).
-pub fn build_command(plan: &Plan, repository: &Repository, path: &[u8]) -> Option<&'static str> {
+/// The argument of `--build` that probably makes a product (a path from the current directory).
+pub fn build_argument(plan: &Plan, location: &Location, repository: &Repository, path: &[u8]) -> String {
     let directory = text(path.split(|byte| *byte == b'/').next().unwrap_or_default());
     let has = |file: &str| {
         let path = plan.commands.directory.join(file);
@@ -171,7 +165,11 @@ pub fn build_command(plan: &Plan, repository: &Repository, path: &[u8]) -> Optio
     };
     let of_directory = BUILDS.iter().find(|(file, _, products)| *products == directory && has(file));
     let any = || BUILDS.iter().find(|(file, _, products)| *products != "node_modules" && has(file));
-    of_directory.or_else(any).map(|(_, command, _)| *command)
+    let command = of_directory.or_else(any).map(|(_, command, _)| *command);
+    match command.or_else(|| script_that_builds(plan, location)) {
+        Some(command) => shell::quoted_text(command.as_bytes()),
+        None => "<command>".to_owned(),
+    }
 }
 
 /// The hint about uncommitted changes of tracked files; `None` if there are none.

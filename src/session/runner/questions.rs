@@ -133,8 +133,15 @@ impl Runner<'_> {
             ProbeQuestion::Test | ProbeQuestion::Reference | ProbeQuestion::Exact(_) => None,
             ProbeQuestion::Complaints(baseline) => self.new_complaints(probe, baseline)?.map(outcome),
             ProbeQuestion::Suite(baseline) => self.is_suite_as_good(probe, baseline)?.map(outcome),
+            ProbeQuestion::Command => self.is_command_passing(probe)?.map(outcome),
             ProbeQuestion::IsSuiteQuick => self.suits(probe)?,
         })
+    }
+
+    /// Whether the run that tested the tree ended as a pass, and not only the hunted test in it; `None` if it is unknown.
+    fn is_command_passing(&mut self, probe: &Probe) -> Result<Option<bool>, RunnerError> {
+        let tested = self.queued(Probe { question: ProbeQuestion::Test, ..*probe }, 0);
+        Ok(self.known(&tested)?.map(|(seen, _)| seen.ending == Ending::Exit(0)))
     }
 
     /// Whether there are no new warnings.
