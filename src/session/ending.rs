@@ -266,7 +266,8 @@ impl Hunt<'_> {
             return None;
         }
         let program = obvious.split(' ').next().unwrap_or_default();
-        let is_missing = toolchain::is_missing(&self.plan.commands.environment, program);
+        let is_missing = toolchain::is_missing(&self.plan.commands.environment, program)
+            || hints::runners::has_own_environment(&self.plan.order.command);
         // The runner of the test is known to work here.
         let line = suite::whole(&self.plan.order.command).or_else(|| (!is_missing).then(|| obvious.to_owned()))?;
         let directory = self.plan.commands.directory.display().to_string();

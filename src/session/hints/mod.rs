@@ -126,7 +126,10 @@ fn is_plain(byte: u8) -> bool {
 /// working tree has, and causes outside of the revision; and that a script of the command asks its user.
 pub fn reproduced(scene: &HintScene<'_>) -> Vec<String> {
     let order = &scene.plan.order;
-    let of_runner = scene.seen.iter().find_map(|seen| runners::hint(seen, &order.command, &options(order)));
+    let of_runner = scene
+        .seen
+        .iter()
+        .find_map(|seen| runners::hint(seen, &order.command, &options(order), &scene.plan.commands.environment));
     let missing = files::missing_of_output(scene);
     of_runner.into_iter().chain(missing).chain(output::hints(scene.seen, false)).chain(question(scene)).collect()
 }

@@ -6,6 +6,7 @@ use crate::order::TestCommand;
 use idd_base::Observation;
 use idd_world::process::shell;
 use idd_world::run::runners::RunnerReport;
+use idd_world::run::toolchain;
 use regex::Regex;
 use std::ffi::OsString;
 use std::fmt::Write as _;
@@ -24,6 +25,9 @@ struct TestRunner {
     /// How this word begins and ends, if it is a pattern: the name stands between them.
     around: Option<(&'static str, &'static str)>,
 }
+
+/// Programs that run a runner in an environment of their own, which is not that of the user.
+const OWN_ENVIRONMENT: [&str; 3] = ["tox", "nox", "hatch"];
 
 const fn row(format: &'static str, others: &'static str, alone: &'static str) -> TestRunner {
     TestRunner { format, others, alone, around: None }
@@ -46,7 +50,13 @@ const RUNNERS: [TestRunner; 6] = [
 ///
 /// - `command`: the test command; a test that it names already is no news.
 /// - `options`: those of the hunt that a hunt of the one test needs, too.
-pub fn hint(seen: &Observation, command: &TestCommand, options: &str) -> Option<String> {
+/// - `environment`: that of the test; without the runner in its `PATH`, no command is named.
+pub fn hint(
+    seen: &Observation,
+    command: &TestCommand,
+    options: &str,
+    environment: &[(OsString, OsString)],
+) -> Option<String> {
     let report = RunnerReport::of_run(seen)?;
     let name = report.failed.first()?;
     let runner = RUNNERS.iter().find(|runner| runner.format == report.format);
@@ -69,7 +79,7 @@ pub fn hint(seen: &Observation, command: &TestCommand, options: &str) -> Option<
     if line.contains(last) {
         return None;
     }
-    let alone = runner.map(|TestRunner { alone, around, format, .. }| {
+    let alone = runner.and_then(|TestRunner { alone, around, format, .. }| {
         // Older versions print `method(package.Class)`.
         let older = name.trim_end_matches(')').split_once('(').filter(|(method, _)| !method.contains('.'));
         let name = match (older.map(|(method, class)| (class, method)).or(name.rsplit_once('.')), *format) {
@@ -78,7 +88,7 @@ pub fn hint(seen: &Observation, command: &TestCommand, options: &str) -> Option<
             _ => name.clone(),
         };
         let word = around.map(|(begin, end)| format!("{begin}{}{end}", regex::escape(&name)));
-        let called = as_called(alone, command);
+        let called = as_called(alone, command, environment)?;
         let command = |start: &str, word: &str| match *format {
             // It runs in the directory of a build.
             "ctest" => format!("`{start}` with `{}`", alone.replace("{}", word)),
@@ -90,23 +100,32 @@ pub fn hint(seen: &Observation, command: &TestCommand, options: &str) -> Option<
             let each = command("git idd --each <command>", &place);
             let _ = write!(said, " {each} hunts each one that the command prints.");
         }
-        said
+        Some(said)
     });
     Some(format!("The failing test is `{name}`; {others}.{}", alone.unwrap_or_default()))
 }
 
-/// A command of a runner as the user calls the runner: `.venv/bin/python -m pytest` for `pytest`.
-fn as_called(alone: &str, command: &TestCommand) -> String {
+/// A command of a runner as the user calls the runner: `.venv/bin/python -m pytest` for `pytest`. `None` if the test command
+/// does not name the runner, and the user cannot call it, or would call another one.
+fn as_called(alone: &str, command: &TestCommand, environment: &[(OsString, OsString)]) -> Option<String> {
     let runner = alone.split(' ').next().unwrap_or(alone);
     let words = hold::words(command);
     let is_runner = |word: &OsString| Path::new(word).file_name().is_some_and(|name| name == runner);
     match words.iter().position(is_runner) {
         Some(at) => {
             let called: Vec<String> = words[..=at].iter().map(|word| quoted(&text(word.as_bytes()))).collect();
-            format!("{}{}", called.join(" "), &alone[runner.len()..])
+            Some(format!("{}{}", called.join(" "), &alone[runner.len()..]))
         }
-        None => alone.to_owned(),
+        None => {
+            (!has_own_environment(command) && !toolchain::is_missing(environment, runner)).then(|| alone.to_owned())
+        }
     }
+}
+
+/// Whether the command runs the test in an environment that it makes.
+pub fn has_own_environment(command: &TestCommand) -> bool {
+    let makes_one = |word: &OsString| OWN_ENVIRONMENT.iter().any(|name| Path::new(word).ends_with(name));
+    hold::words(command).iter().any(makes_one)
 }
 
 /// A word for the shell: the output of a test may contain anything.
@@ -123,7 +142,7 @@ mod tests {
     #[track_caller]
     fn check(output: &str, expected: &str) {
         let command = TestCommand::Shell("make test".into());
-        assert_eq!(hint(&observation(1, output), &command, "").unwrap_or_default(), expected, "{output}");
+        assert_eq!(hint(&observation(1, output), &command, "", &[]).unwrap_or_default(), expected, "{output}");
     }
 
     #[test]
@@ -184,14 +203,17 @@ mod tests {
         check("1..1\nnot ok 1 - load\n", "");
         check("FAIL: parse\nPASS: x\n", "");
         let output = "test a::b ... ok\ntest a::c ... FAILED\ntest result: FAILED. 1 passed; 1 failed\n";
-        assert_eq!(hint(&observation(1, output), &TestCommand::Shell("cargo test a::c".into()), ""), None);
+        assert_eq!(hint(&observation(1, output), &TestCommand::Shell("cargo test a::c".into()), "", &[]), None);
     }
 
     #[test]
     fn the_command_calls_the_runner_as_the_user_does_and_has_the_options_of_the_hunt() {
         let seen = observation(1, "FAILED a.py::test_x - y\n=== 1 failed, 4 passed in 0.03s ===\n");
-        let said = |line: &str| hint(&seen, &TestCommand::Shell(line.into()), "--hold a.py ").unwrap();
-        assert_eq!(as_called("pytest", &TestCommand::Shell(".venv/bin/pytest a.py".into())), ".venv/bin/pytest");
+        let nowhere = [("PATH".into(), "/nonexistent".into())];
+        let hint = |line: &str, environment: &[_]| {
+            hint(&seen, &TestCommand::Shell(line.into()), "--hold a.py ", environment).unwrap()
+        };
+        let said = |line: &str| hint(line, &[]);
         for (line, expected) in [
             ("X=1 '.venv/bin/pytest' -q", "pytest"),
             (".venv/bin/pytest -q tests", ".venv/bin/pytest"),
@@ -199,6 +221,10 @@ mod tests {
         ] {
             let expected = format!(" `git idd --hold a.py -- {expected} a.py::test_x` hunts it alone.");
             assert!(said(line).ends_with(&expected), "{}", said(line));
+        }
+        assert!(hint(".venv/bin/pytest", &nowhere).ends_with("hunts it alone."));
+        for (line, environment) in [("make test", &nowhere[..]), ("tox -e t -- a.py", &[]), ("/v/bin/tox -q", &[])] {
+            assert_eq!(hint(line, environment), "The failing test is `a.py::test_x`; other tests pass.");
         }
     }
 }
