@@ -251,6 +251,7 @@ impl Hunt<'_> {
         }
         if self.plan.order.test.suite.is_none()
             && derived.is_none()
+            && beside.silent_suites.is_empty()
             && suite::covered(&self.plan.order.command) != Covered::All
             && let Some(fix) = finding.fixes.first()
             && let Some(command) = suite::obvious(store, fix.older)?

@@ -342,6 +342,17 @@ pub fn whole(command: &TestCommand) -> Option<String> {
     line.into_string().ok()
 }
 
+/// The command of cargo with its options and one test, `{}`, in place of the names; `None` for any other command.
+pub fn one_of_cargo(command: &TestCommand) -> Option<String> {
+    let read = RunnerCommand::read(command).filter(|read| read.runner.starts[0] == "cargo" && read.set.is_empty())?;
+    let mut parts = read.kept.splitn(2, |word| *word == "--");
+    let [before, after] = [(); 2].map(|()| parts.next().unwrap_or_default());
+    let after = ["--exact"].into_iter().chain(after.iter().copied());
+    let line = |words: &mut dyn Iterator<Item = &str>| shell::line(words.map(str::as_bytes));
+    let lines = [&line(&mut before.iter().copied())[..], b" {} -- ", &line(&mut { after })].concat();
+    String::from_utf8(lines).ok()
+}
+
 /// The tests that a command executes, if it is one of a known runner and selects none of them by name.
 pub fn covered(command: &TestCommand) -> Covered {
     let Some(read) = RunnerCommand::read(command).filter(|read| read.kept == read.words) else {

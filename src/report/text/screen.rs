@@ -344,7 +344,7 @@ fn result(fix: &ReportedFix) -> String {
     let suite = match fix.suite {
         Suite::Same => "no other test that was run fails with it",
         Suite::Worse => "tests of the suite fail with it that passed before",
-        Suite::NotRun => "no suite gave a result (`--suite`)",
+        Suite::NotRun => "no suite was used (`--suite`)",
     };
     let test = if fix.tested == Outcome::Pass { "the test passes".to_owned() } else { fix.tested.to_string() };
     let others = if fix.still_fails { ", where other tests still make the command fail" } else { "" };

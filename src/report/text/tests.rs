@@ -236,7 +236,7 @@ fn a_finding_fits_on_a_screen() {
     held:      test.sh, as now, in every revision
     beside:    build, from your working tree; builds may change their copy
     fix:       2 lines (the whole declarations): the test passes at HEAD, no suite
-               gave a result (`--suite`)
+               was used (`--suite`)
     evidence:  1 of 2 claims held, not: good + sufficient fails; 23 probes in 12 s
 
     note: The signature is the exit code only.
@@ -329,7 +329,7 @@ fn a_long_finding_fits_on_a_screen_and_says_what_is_left_out() {
     repairs:   1 revision tested with a repair
     held:      test.sh, test.sh, test.sh, 17 more, as now, in every revision
     fix:       2 lines (the whole declarations): the test passes at HEAD, no suite
-               gave a result (`--suite`)
+               was used (`--suite`)
     evidence:  1 of 2 claims held, not: good + sufficient fails; 23 probes in 12 s
 
       ... 20 more rows (`git idd show --full`)

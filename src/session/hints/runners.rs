@@ -1,8 +1,8 @@
 //! The failing test that a known test runner names, and how to hunt it alone.
 
 use crate::hints::text;
-use crate::hold;
 use crate::order::TestCommand;
+use crate::{hold, suite};
 use idd_base::Observation;
 use idd_world::process::shell;
 use idd_world::run::runners::RunnerReport;
@@ -88,7 +88,8 @@ pub fn hint(
             _ => name.clone(),
         };
         let word = around.map(|(begin, end)| format!("{begin}{}{end}", regex::escape(&name)));
-        let called = as_called(alone, command, environment)?;
+        let called = suite::one_of_cargo(command).filter(|_| *format == "cargo test");
+        let called = called.or_else(|| as_called(alone, command, environment))?;
         let command = |start: &str, word: &str| match *format {
             // It runs in the directory of a build.
             "ctest" => format!("`{start}` with `{}`", alone.replace("{}", word)),
@@ -221,6 +222,19 @@ mod tests {
         ] {
             let expected = format!(" `git idd --hold a.py -- {expected} a.py::test_x` hunts it alone.");
             assert!(said(line).ends_with(&expected), "{}", said(line));
+        }
+        let of_cargo = |line: &str| suite::one_of_cargo(&TestCommand::Shell(line.into()));
+        for (line, expected) in [
+            ("cargo test", Some("cargo test {} -- --exact")),
+            ("cargo +nightly test -q --test mine first", None),
+            (
+                "cargo test -q --test mine first -- --nocapture",
+                Some("cargo test -q --test mine {} -- --exact --nocapture"),
+            ),
+            ("X=1 cargo test", None),
+            ("pytest", None),
+        ] {
+            assert_eq!(of_cargo(line).as_deref(), expected, "{line}");
         }
         assert!(hint(".venv/bin/pytest", &nowhere).ends_with("hunts it alone."));
         for (line, environment) in [("make test", &nowhere[..]), ("tox -e t -- a.py", &[]), ("/v/bin/tox -q", &[])] {
