@@ -254,7 +254,7 @@ impl Hunt<'_> {
             && beside.silent_suites.is_empty()
             && suite::covered(&self.plan.order.command) != Covered::All
             && let Some(fix) = finding.fixes.first()
-            && let Some(command) = suite::obvious(store, fix.older)?
+            && let Some(command) = suite::obvious(store, fix.older, &self.plan.commands.directory)?
         {
             report.notes.extend(self.suite_advice(command));
         }

@@ -489,7 +489,7 @@ impl<'h> Hunt<'h> {
         }
         if !order.has_suite && order.until == HuntStage::Fix {
             let tree = self.history.tree(self.plan.bad);
-            order.could_ask_suite = suite::obvious(store, tree)?.is_some();
+            order.could_ask_suite = suite::obvious(store, tree, &self.plan.commands.directory)?.is_some();
         }
         Ok(order)
     }

@@ -161,6 +161,9 @@ impl Hunt<'_> {
         let Some(found) = found else {
             return Ok(Reproduced::No(Conclusion::NotReproducible, Some(self.disagreement(&seen))));
         };
+        if let Some(failure) = self.lacks_product(found.printed.as_deref().unwrap_or_default()) {
+            return Err(failure);
+        }
         self.runner.judging.criteria = Criteria {
             mode,
             is_build_hunted: is_build_failure(failing[0]),
@@ -173,21 +176,33 @@ impl Hunt<'_> {
         let is_known =
             |known: &Signature| (known.ending, &known.test, &known.line) == (found.ending, &found.test, &found.line);
         if !self.signature.as_ref().is_some_and(is_known) {
-            let times = match (failing.len(), seen.len()) {
-                (2.., n_runs) if n_runs == failing.len() => "twice".to_owned(),
-                (n_failing, n_runs) => format!("in {n_failing} of {}", count(n_runs, "run")),
-            };
-            match self.plan.order.history.find {
-                Sought::Failure | Sought::Slower => {
-                    self.runner.talk.say(&format!("Reproduced {times}: {found}."));
-                    self.say_of_output(failing[0]);
-                }
-                Sought::Fix => self.runner.talk.say(&format!("It passes there {times}.")),
-                Sought::Change => self.runner.talk.say(&format!("It prints the same {times}: {found}.")),
-            }
+            self.say_reproduced(&found, [failing.len(), seen.len()], failing[0]);
         }
         self.signature = Some(found);
         Ok(Reproduced::Yes)
+    }
+
+    fn say_reproduced(&mut self, found: &Signature, [n_failing, n_runs]: [usize; 2], failing: &Observation) {
+        let times = match (n_failing, n_runs) {
+            (2.., n_runs) if n_runs == n_failing => "twice".to_owned(),
+            _ => format!("in {n_failing} of {}", count(n_runs, "run")),
+        };
+        match self.plan.order.history.find {
+            Sought::Failure | Sought::Slower => {
+                self.runner.talk.say(&format!("Reproduced {times}: {found}."));
+                self.say_of_output(failing);
+            }
+            Sought::Fix => self.runner.talk.say(&format!("It passes there {times}.")),
+            Sought::Change => self.runner.talk.say(&format!("It prints the same {times}: {found}.")),
+        }
+    }
+
+    /// The failure of a hunt whose test does not find a product that the user has built.
+    fn lacks_product(&mut self, line: &str) -> Option<Failure> {
+        let lacked = self.with_scene(&[], |scene| hints::files::lacked_product(scene, line)).flatten();
+        let [message, hint] = lacked?.map(|said| Terminal.line(&Untrusted::from(said)));
+        self.is_hopeless = true;
+        Some(Failure::new(Status::NothingTestable, message).with_hint(hint))
     }
 
     /// What two runs have in common, and how it is recognised.

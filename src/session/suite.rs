@@ -421,7 +421,9 @@ fn counted(line: &str) -> Option<u64> {
 /// The obvious command for all tests of a tree, by the files at its top; `None` if there is none.
 ///
 /// It is suggested to the user, and never run unasked.
-pub fn obvious(store: &TreeStore, tree: TreeId) -> Result<Option<&'static str>, RepoError> {
+///
+/// - `directory`: where it runs. Make, ctest and Maven do not look above it.
+pub fn obvious(store: &TreeStore, tree: TreeId, directory: &Path) -> Result<Option<&'static str>, RepoError> {
     let text = |path: &str| -> Result<String, RepoError> {
         let file = store.file(tree, path.as_bytes())?;
         Ok(match file {
@@ -429,23 +431,24 @@ pub fn obvious(store: &TreeStore, tree: TreeId) -> Result<Option<&'static str>, 
             None => String::new(),
         })
     };
+    let here = |name: &str| text(&directory.join(name).to_string_lossy());
     let has_target =
         |makefile: &str, target: &str| makefile.lines().any(|line| line.starts_with(&format!("{target}:")));
     for makefile in ["Makefile", "makefile", "GNUmakefile"] {
-        let makefile = text(makefile)?;
+        let makefile = here(makefile)?;
         for (target, command) in [("check", "make check"), ("test", "make test")] {
             if has_target(&makefile, target) {
                 return Ok(Some(command));
             }
         }
     }
-    if !text("Makefile.am")?.is_empty() {
+    if !here("Makefile.am")?.is_empty() {
         return Ok(Some("make check"));
     }
-    if text("CMakeLists.txt")?.contains("enable_testing") {
+    if here("CMakeLists.txt")?.contains("enable_testing") {
         return Ok(Some("ctest"));
     }
-    if !text("pom.xml")?.is_empty() {
+    if !here("pom.xml")?.is_empty() {
         return Ok(Some("mvn test"));
     }
     if !text("go.mod")?.is_empty() {

@@ -123,7 +123,13 @@ fn a_test_that_needs_an_ignored_product_is_answered_with_the_build_of_the_tree()
     place.script("prog", "exit 1\n");
     // As a compiler makes it.
     fs::write(place.path().join("prog"), b"\x7fELF").unwrap();
-    let (stdout, stderr, code) = idd(place.path(), &["./test.sh"]);
+    // What it shows without the product is not what the user sees.
+    let error = "error: the test fails for want of `prog`, which is in your working tree, but in no checkout, because git ignores it";
+    let hint = "hint: `--build make` builds it in each. If no source makes it, `--hold prog` puts your copy into every revision";
+    place.check(&["./test.sh"], NOTHING_TESTABLE, &[error, hint]);
+    // It goes on after a line that names it.
+    place.script("again.sh", "./prog 1; echo FAIL: wrong; exit 1\n");
+    let (stdout, stderr, code) = idd(place.path(), &["./again.sh"]);
     assert_eq!(code, Some(NEVER_PASSED));
     // Before the search begins, and with the result.
     assert!(stdout.contains("note: `prog` is in your") && stderr.contains("\n`prog` is in your"), "{stdout}{stderr}");
@@ -671,6 +677,22 @@ fn the_first_failing_test_of_a_runner_is_named_with_the_command_that_runs_it_alo
     let output = command.args(["--until", "commit", "./test.sh"]).env("PATH", path).output().unwrap();
     let said = String::from_utf8(output.stderr).unwrap();
     assert!(said.contains(text), "{said}");
+}
+
+#[test]
+fn a_suite_is_advised_where_it_can_run() {
+    let place = Place::empty();
+    place.write("Makefile", "check:\n\ttrue\n");
+    place.script("test.sh", "! grep -q bad \"${0%/*}/value\"\n");
+    place.write("sub/value", "");
+    for value in ["good", "good too", "bad", "bad too"] {
+        place.write("value", value);
+        place.commit(value);
+    }
+    let advice = "With `--suite 'make check'`, all tests of the project choose the fix";
+    place.check(&["./test.sh"], 0, &[advice]);
+    let (stdout, _, code) = idd(&place.path().join("sub"), &["../test.sh"]);
+    assert!(code == Some(0) && !stdout.contains("--suite 'make"), "{stdout}");
 }
 
 #[test]

@@ -96,6 +96,21 @@ pub fn absent_at(scene: &HintScene<'_>, older: CommitId) -> Option<String> {
     ))
 }
 
+/// The file for want of which a failure has this line, if git ignores it and no build is given, and where it comes from: two
+/// sentences without a period.
+pub fn lacked_product(scene: &HintScene<'_>, line: &str) -> Option<[String; 2]> {
+    let path = words::lacking(line).into_iter().find_map(|word| lacked(scene, word))?;
+    let is_ignored = || locate::is_ignored(scene.location, &path, &scene.plan.commands.environment);
+    let is_lacked = scene.plan.commands.build.is_none() && is_ignored();
+    is_lacked.then(|| {
+        let name = text(&typed(&path, scene.location));
+        let message = format!(
+            "the test fails for want of `{name}`, which is in your working tree, but in no checkout, because git ignores it"
+        );
+        [message, source_of_product(scene.plan, scene.location, scene.repository, &path)]
+    })
+}
+
 /// The path that a word names, if the working tree has it, and neither the bad revision nor a checkout.
 fn lacked(scene: &HintScene<'_>, word: &str) -> Option<Vec<u8>> {
     let top = scene.location.top.as_ref()?;
@@ -118,15 +133,19 @@ fn lacked(scene: &HintScene<'_>, word: &str) -> Option<Vec<u8>> {
 /// The hint about a file that git ignores, and that only the working tree has.
 pub fn product(plan: &Plan, location: &Location, repository: &Repository, path: &[u8], why: &str) -> String {
     let here = typed(path, location);
-    let (name, hold) = (text(&here), shell::quoted_text(&here));
-    let lack = format!("`{name}` is in your working tree, but in no checkout, because git ignores it; {why}");
+    let lack = format!("`{}` is in your working tree, but in no checkout, because git ignores it; {why}", text(&here));
     if plan.commands.build.is_some() {
         return format!("{lack}. The build that was given did not make it.");
     }
-    let build = build_argument(plan, location, repository, &here);
+    format!("{lack}. {}.", source_of_product(plan, location, repository, path))
+}
+
+fn source_of_product(plan: &Plan, location: &Location, repository: &Repository, path: &[u8]) -> String {
+    let here = typed(path, location);
+    let (build, hold) = (build_argument(plan, location, repository, &here), shell::quoted_text(&here));
     format!(
-        "{lack}. `--build {build}` builds it in each. If no source makes it, `--hold {hold}` puts your copy into every \
-         revision, so that all of them are tested with it."
+        "`--build {build}` builds it in each. If no source makes it, `--hold {hold}` puts your copy into every revision, so \
+         that all of them are tested with it"
     )
 }
 
