@@ -645,6 +645,16 @@ fn products_that_no_rule_ignores_are_named_once_with_what_saves_the_builds() {
     place.write(".gitignore", "*.o\nprog\n");
     let held = place.said(&[&["--hold", ".gitignore"], &words[..]].concat(), 0);
     assert!(!held.contains(text), "{held}");
+    // What the user has is no product of a probe, also where a revision does not ignore it.
+    let place = Place::empty();
+    place.write("value", "");
+    place.commit("Add a file");
+    place.write(".gitignore", "*.o\n");
+    place.commit("Ignore products");
+    place.write("a.o", "\x7fELF");
+    let never = place.said(&["echo FAIL: it; exit 1"], NEVER_PASSED);
+    assert!(!never.contains("Probes leave"), "{never}");
+    let place = Place::new();
     // Beside products that a rule covers, the others of a build stay.
     place.write(".gitignore", "a.o\n");
     let words = ["--until", "commit", "--hold", ".gitignore", "--build", "touch a.o b.o", "./test.sh"];

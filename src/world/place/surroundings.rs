@@ -1,7 +1,9 @@
 //! What a probe sees of the user's working tree beside the tracked files.
 
 use std::collections::BTreeSet;
+use std::ffi::OsStr;
 use std::fs::File;
+use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::{FileTypeExt as _, MetadataExt as _, symlink};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -91,6 +93,11 @@ impl Surroundings {
     /// What is copied.
     pub fn copied(&self) -> impl Iterator<Item = &ShownPath> {
         self.shown.iter().filter(|shown| !self.is_mounted(shown))
+    }
+
+    /// Whether the file at this path was copied.
+    pub fn has_copied(&self, path: &[u8]) -> bool {
+        self.copied().any(|shown| Path::new(OsStr::from_bytes(path)).starts_with(&shown.path))
     }
 
     /// Whether commands see it through a mount, so that they cannot remove or rename it.

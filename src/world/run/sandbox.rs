@@ -512,7 +512,8 @@ impl Sandbox {
         };
         seen.is_tampered = !settled.tampered.iter().all(is_expected);
         // What an artifact leaves is no product of the build.
-        let removed = if is_built { settled.products } else { Vec::new() };
+        let mut removed = if is_built { settled.products } else { Vec::new() };
+        removed.retain(|path| !commands.surroundings.has_copied(path));
         Ok(Some(Probed { observation: seen, artifact, product, is_same_product, stale: None, removed }))
     }
 
