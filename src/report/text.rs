@@ -602,7 +602,9 @@ fn advice(report: &Report) -> Option<&'static str> {
         Status::Range if report.artifacts.as_ref().is_some_and(|artifacts| artifacts.built == 0) => {
             "the same command with `--build <command>` builds the candidates, and uses what is known"
         }
-        Status::Range if report.noise.is_some() => "make the test repeatable, or try `-j1` or `--isolate-home`",
+        Status::Range if report.noise.is_some() => {
+            "make the test repeatable, or try `-j1`, `--isolate-home` or `--match <regex>`"
+        }
         Status::Range => "a change that makes the candidates testable can be put over them with `--overlay <patch>`",
         Status::BadPasses => newer,
         Status::GoodFails => older,

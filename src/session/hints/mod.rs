@@ -13,7 +13,7 @@ pub mod words;
 
 use crate::order::{HuntOrder, TestCommand};
 use crate::plan::Plan;
-use idd_base::{CommitId, Observation};
+use idd_base::{CommitId, Observation, Stage};
 use idd_hunt::finding::Conclusion;
 use idd_world::place::untracked::UserPath;
 use idd_world::process::shell;
@@ -69,7 +69,9 @@ pub fn of(scene: &HintScene<'_>, conclusion: Conclusion) -> Vec<String> {
             hints.extend(question(scene));
         }
         Conclusion::NothingTestable => {
-            hints.extend(files::missing(scene));
+            // What no run has tried to read is not what is missing.
+            let has_tested = scene.seen.iter().any(|seen| seen.stage == Stage::Test);
+            hints.extend(if has_tested { files::missing(scene) } else { files::missing_of_output(scene) });
             if scene.seen.iter().any(is_build_failure) {
                 hints.extend(files::uncommitted(scene, "If it builds only with them, commit them"));
             }
