@@ -693,7 +693,7 @@ fn the_first_failing_test_of_a_runner_is_named_with_the_command_that_runs_it_alo
 fn a_build_that_fails_does_not_blame_the_test_of_the_user() {
     let place = Place::new();
     place.write("tests/mine", "true\n");
-    let said = place.said(&["--build", "no-such-compiler", "sh tests/mine"], NOTHING_TESTABLE);
+    let said = place.said(&["--build", "no-such-compiler", "cat tests/mine"], NOTHING_TESTABLE);
     assert!(said.contains("no-such-compiler: not found") && !said.contains("tests/mine` is in your"), "{said}");
 }
 
