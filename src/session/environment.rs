@@ -42,7 +42,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
 use std::mem;
 use std::os::unix::ffi::OsStrExt as _;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -331,9 +331,16 @@ impl Hunt<'_> {
         }
     }
 
-    /// The files that the first run used.
+    /// The files that the first run used, and those that the command names: a failure can be the same without them.
     fn used(&self, all: &[Arc<UserPath>], read: &BTreeSet<PathBuf>) -> Vec<Arc<UserPath>> {
-        self.location.top.as_ref().map(|top| used(all, read, top)).unwrap_or_default()
+        let Some(top) = &self.location.top else { return Vec::new() };
+        let (used, named) = (used(all, read, top), hold::named(&self.plan.order.command, self.location));
+        let is_named = |candidate: &Arc<UserPath>| {
+            let path = Path::new(OsStr::from_bytes(&candidate.path));
+            candidate.tracking == Tracking::Untracked
+                && named.iter().any(|(_, named)| Path::new(OsStr::from_bytes(named)).starts_with(path))
+        };
+        all.iter().filter(|candidate| used.contains(candidate) || is_named(candidate)).cloned().collect()
     }
 
     /// The files that the first run used but edited tests; these are tried later.

@@ -12,6 +12,7 @@ use idd_hunt::test_paths::{is_setup_path, is_test_path};
 use idd_report::{Terminal, Untrusted};
 use idd_world::files::{self, OnDisk};
 use idd_world::place::untracked::{UserPath, is_large, untracked};
+use idd_world::process::shell;
 use idd_world::repo::{HeldFiles, Location, Repository, TreeStore, graph, locate, private, uncommitted};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::{OsStr, OsString};
@@ -154,10 +155,13 @@ pub fn edited(
 }
 
 /// The files below the top that the arguments of a command name: as written, and relative to the top.
-fn named(command: &TestCommand, location: &Location) -> Vec<(Vec<u8>, Vec<u8>)> {
-    let words = words(command);
+pub fn named(command: &TestCommand, location: &Location) -> Vec<(Vec<u8>, Vec<u8>)> {
+    let words = match command {
+        TestCommand::Argv(words) => words.iter().map(|word| word.as_bytes().to_vec()).collect(),
+        TestCommand::Shell(line) => shell::split(line.as_bytes()),
+    };
     // Some test runners take a part of a file: `test_a.py::test_b`.
-    let file = |word: &OsString| word.as_bytes().split(|byte| *byte == b':').next().map(<[u8]>::to_vec);
+    let file = |word: &Vec<u8>| word.split(|byte| *byte == b':').next().map(<[u8]>::to_vec);
     let path = |name: &[u8]| inside(OsStr::from_bytes(name), location).filter(|path| !path.is_empty());
     let names = words.iter().skip(1).filter_map(file);
     names.filter_map(|name| path(&name).map(|path| (name, path))).collect()

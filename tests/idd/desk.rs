@@ -312,6 +312,18 @@ fn a_cache_of_a_build_tool_is_seen_by_the_search_and_by_no_claim() {
 }
 
 #[test]
+fn a_file_that_the_command_names_is_there_although_the_failure_is_the_same_without_it() {
+    let fixture = Fixture::of("
+        printf 'cat \"$1\" || exit 1\n' > run.sh; commit start; for n in 1 2 3; do echo $n > log; commit \"change $n\"; done
+        printf 'cat $1 || exit 1\n' > run.sh; commit 'the quotes'; for n in 4 5; do echo $n > log; commit \"change $n\"; done");
+    fixture.sh("mkdir 'my specs'; echo 1 > 'my specs/a'");
+    for test in ["sh run.sh 'my specs/a' || exit 1", "env sh run.sh 'my specs/a'"] {
+        let found = report(&fixture, true, &["--no-cache", "--until", "commit", test]);
+        assert_eq!(found.first_bad.map(|bad| bad.commit.subject), Some("the quotes".into()), "{test}");
+    }
+}
+
+#[test]
 fn a_fix_is_tested_with_the_cache_of_the_user_also_behind_fresh_builds() {
     let fixture = Fixture::of(HISTORY);
     fixture.sh("mkdir cache; printf '# a cache directory tag created by cargo.\\n' > cache/CACHEDIR.TAG; echo warm > cache/state");

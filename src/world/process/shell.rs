@@ -2,6 +2,11 @@
 
 use shlex::bytes::Quoter;
 
+/// The words of a line, without their quotes; none if a quote is open. Nothing is expanded, and operators are words.
+pub fn split(line: &[u8]) -> Vec<Vec<u8>> {
+    shlex::bytes::split(line).unwrap_or_default()
+}
+
 /// A word as a part of a line for the shell; as it is if it has no special characters.
 pub fn quoted(word: &[u8]) -> Vec<u8> {
     let quoted = Quoter::new().allow_nul(true).quote(word);
