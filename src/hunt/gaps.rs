@@ -1,7 +1,8 @@
 //! The search for a pass between the stops of a gallop that found none.
 //!
-//! A gallop doubles its steps, so it jumps over a stretch of passing revisions that ends before an old defect. The gaps
-//! that it left are sampled before a hunt says that nothing passes.
+//! A gallop multiplies its steps, so it jumps over a stretch of passing revisions that ends before an old defect. The wide gaps
+//! that it left are sampled before untestable older revisions are repaired, and all of them before a hunt says that nothing
+//! passes.
 
 use crate::pair::Bracket;
 use crate::{Halt, Hunter, TestedRevision, WalkPosition};
@@ -13,13 +14,20 @@ fn enough(n: usize) -> usize {
     3 * n.ilog2() as usize + 20
 }
 
-/// The middle of the widest gap between tested indices, the newest of the widest ones; `None` if all are tested.
+/// A gap of more steps is sampled before older revisions are repaired.
+const WIDE: usize = 24;
+
+/// At most this many revisions are tested in such gaps: a repair takes about as many.
+const MAX_IN_WIDE: usize = 4;
+
+/// The middle of the widest gap between tested indices, the newest of the widest ones; `None` if no gap has more than `width`
+/// steps.
 ///
 /// - `tested`: at least one index. The indices before the first and after the last one are no gap.
-pub(super) fn widest_middle(tested: &BTreeSet<usize>) -> Option<usize> {
+pub(super) fn widest_middle(tested: &BTreeSet<usize>, width: usize) -> Option<usize> {
     let gaps = tested.iter().zip(tested.iter().skip(1)).map(|(newer, older)| (older - newer, *newer));
-    let (width, newer) = gaps.max_by_key(|(width, newer)| (*width, usize::MAX - newer))?;
-    (width > 1).then_some(newer + width / 2)
+    let (widest, newer) = gaps.max_by_key(|(width, newer)| (*width, usize::MAX - newer))?;
+    (widest > width).then_some(newer + widest / 2)
 }
 
 impl Hunter<'_> {
@@ -34,11 +42,22 @@ impl Hunter<'_> {
     ///
     /// Cost: at most 2 log2(n) + 20 revisions.
     pub(super) async fn sample_gaps(&self, line: &[CommitId]) -> Result<Option<Bracket>, Halt> {
+        self.sample(line, enough(line.len()), 1).await
+    }
+
+    /// The same for the wide gaps only. Cost: at most four revisions.
+    pub(super) async fn sample_wide_gaps(&self, line: &[CommitId]) -> Result<Option<Bracket>, Halt> {
+        self.sample(line, self.tested_on(line).len() + MAX_IN_WIDE, WIDE).await
+    }
+
+    async fn sample(&self, line: &[CommitId], n_enough: usize, width: usize) -> Result<Option<Bracket>, Halt> {
         let mut tested = self.tested_on(line);
-        while tested.len() < enough(line.len())
-            && let Some(middle) = widest_middle(&tested)
+        while tested.len() < n_enough
+            && let Some(middle) = widest_middle(&tested, width)
         {
-            self.look_ahead(line, WalkPosition::Gaps);
+            if width == 1 {
+                self.look_ahead(line, WalkPosition::Gaps);
+            }
             let good = self.as_tested(line[middle]).await?;
             tested.insert(middle);
             if good.outcome == Outcome::Pass {
@@ -65,11 +84,13 @@ mod tests {
     fn the_widest_gap_comes_first_until_every_index_is_tested() {
         let mut tested = BTreeSet::from([0, 1, 2, 4, 8, 16, 20]);
         let mut order = Vec::new();
-        while let Some(middle) = widest_middle(&tested) {
+        while let Some(middle) = widest_middle(&tested, 1) {
             order.push(middle);
             tested.insert(middle);
         }
         assert_eq!(order[..5], [12, 6, 10, 14, 18]);
         assert_eq!(tested, (0..=20).collect());
+        assert_eq!(widest_middle(&BTreeSet::from([0, 4, 16, 64]), 24), Some(40));
+        assert_eq!(widest_middle(&BTreeSet::from([0, 4, 16, 40, 64]), 24), None);
     }
 }

@@ -110,7 +110,7 @@ impl Hunter<'_> {
         if outlook.position == WalkPosition::Gaps {
             let mut tested = self.tested_on(&outlook.line);
             let middles = iter::from_fn(|| {
-                let middle = widest_middle(&tested)?;
+                let middle = widest_middle(&tested, 1)?;
                 tested.insert(middle);
                 Some(middle)
             });

@@ -199,7 +199,7 @@ impl Hunter<'_> {
     /// `near`, which fails. A tagged revision near a stop is taken in its place.
     ///
     /// An untestable revision is repaired only if the next stop is untestable too: a window of broken revisions is
-    /// skipped, a border is not. Cost: at most log4(d) + 1 revisions for a pass d steps back.
+    /// skipped, a border is not; the wide gaps behind it are sampled first. Cost: at most log4(d) + 1 revisions for a pass d steps back.
     async fn gallop(&self, bad: TestedRevision, near: usize) -> Result<Bracket, Halt> {
         let line = self.in_scope(self.history.first_parents(bad.revision))?;
         let last = line.len() - 1;
@@ -222,6 +222,12 @@ impl Hunter<'_> {
                 if tested.outcome.is_testable() {
                     seen = (further, tested);
                 }
+            }
+            if !seen.1.outcome.is_testable()
+                && self.order.noisy.is_none()
+                && let Some(bracket) = self.sample_wide_gaps(&line[..=near]).await?
+            {
+                return Ok(bracket);
             }
             if !seen.1.outcome.is_testable() {
                 match self.examine(&line, stop, near).await? {

@@ -118,6 +118,16 @@ fn an_isolated_untestable_revision_is_gone_around() {
     assert_eq!((finding.repairs.len(), n_repair), (0, 0));
 }
 
+/// The gallop steps over all revisions that pass, into an old defect that was mended, and then to where nothing can be tested.
+#[test]
+fn a_wide_gap_of_the_gallop_is_sampled_before_old_revisions_are_repaired() {
+    let mut told = Told::new();
+    told.linear(400, |number| program(number, false, number < 100, !(160..326).contains(&number)));
+    let (finding, n_repair) = told.hunt(|order| order, Phase::Repair);
+    assert_eq!((finding.first_bad, finding.last_good), (Some(id(326)), Some(id(325))));
+    assert_eq!((finding.repairs.len(), n_repair), (0, 0));
+}
+
 #[test]
 fn an_untestable_revision_beside_the_culprit_is_repaired_after_all() {
     let mut told = Told::new();

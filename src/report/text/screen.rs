@@ -342,7 +342,7 @@ fn result(fix: &ReportedFix) -> String {
         return format!("{size}, carried as far as {} only: {}", fix.commit.short(), fix.tested);
     }
     let suite = match fix.suite {
-        Suite::Same => "no other test that was run fails with it",
+        Suite::Same => "no other test newly fails with it",
         Suite::Worse => "tests of the suite fail with it that passed before",
         Suite::NotRun => "no suite was used (`--suite`)",
     };

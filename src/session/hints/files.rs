@@ -5,6 +5,7 @@ use crate::hold;
 use crate::plan::Plan;
 use crate::python::CompiledModule;
 use idd_base::{CommitId, count};
+use idd_hunt::test_paths::is_test_path;
 use idd_world::files as disk;
 use idd_world::place::untracked::UserPath;
 use idd_world::process::shell;
@@ -74,6 +75,16 @@ fn missing_of(scene: &HintScene<'_>, words: Vec<&str>, why: &str) -> Option<Stri
     Some(format!(
         "`{name}` is in your working tree, but in no checkout, because it is not committed; {why}. `--hold {hold}` puts \
          it into every revision."
+    ))
+}
+
+/// The hint about a tracked program that is held, and that can be what is tested.
+pub fn held_program(scene: &HintScene<'_>) -> Option<String> {
+    let is_program = |path: &&Vec<u8>| !is_test_path(path) && graph::has_path(scene.repository, scene.plan.bad, path);
+    let path = scene.plan.held.keys().find(is_program)?;
+    Some(format!(
+        "Every revision is tested with your `{}`, so no change of it is seen. `--no-hold` tests each revision with its own.",
+        text(&typed(path, scene.location))
     ))
 }
 

@@ -64,6 +64,7 @@ pub fn of(scene: &HintScene<'_>, conclusion: Conclusion) -> Vec<String> {
         }
         Conclusion::NeverPassed | Conclusion::GoodFails => {
             hints.extend(files::missing(scene).or_else(|| files::same_product(scene)));
+            hints.extend(files::held_program(scene));
             hints.extend(files::uncommitted(scene, "The test may pass only with them"));
             hints.extend(output::hints(scene.seen, true));
             hints.extend(question(scene));
