@@ -79,6 +79,6 @@ pub trait Trees {
     /// Whether two trees differ below the pathspecs of the hunt; always true without pathspecs.
     fn differ_in_scope(&self, older: TreeId, newer: TreeId) -> Result<bool, TreesError>;
 
-    /// Whether the tree has, at some held path, other content than the held one.
-    fn differs_from_held(&self, tree: TreeId) -> Result<bool, TreesError>;
+    /// The tree with those held files that it does not have itself; `None` if it has none of them with other content.
+    fn released(&self, tree: TreeId) -> Result<Option<TreeId>, TreesError>;
 }

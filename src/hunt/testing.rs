@@ -139,8 +139,8 @@ impl Trees for MemoryTrees {
         Ok(true)
     }
 
-    fn differs_from_held(&self, _: TreeId) -> Result<bool, TreesError> {
-        Ok(false)
+    fn released(&self, _: TreeId) -> Result<Option<TreeId>, TreesError> {
+        Ok(None)
     }
 }
 

@@ -326,8 +326,9 @@ impl Hunter<'_> {
         let mut stops = vec![last, last / 2];
         stops.dedup();
         for stop in stops {
-            let tree = self.history.tree(line[stop]);
-            if self.order.may_release && self.trees.differs_from_held(tree)? {
+            if self.order.may_release
+                && let Some(tree) = self.trees.released(self.history.tree(line[stop]))?
+            {
                 let is_fetched = self.is_fetched(line[stop]);
                 let probe = Probe { is_fetched, ..Probe::of(tree, line[stop], Phase::Search) };
                 if self.asker.one(probe).await == Outcome::Pass {

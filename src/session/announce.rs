@@ -6,7 +6,7 @@ use crate::order::Until;
 use crate::runner::{Runner, RunnerError};
 use crate::saved::KeptCommit;
 use crate::varying_line::UnlikeLines;
-use crate::{finding, kept, python, saved, unchanging};
+use crate::{finding, kept, own_copy, python, saved};
 use idd_base::Outcome;
 use idd_hunt::drive::{ProbeRunner, RunnerReply};
 use idd_hunt::finding::{Conclusion, Finding};
@@ -54,9 +54,8 @@ impl Announcing<'_, '_> {
         }
         let (plan, repository) = (self.sources.plan, self.sources.store.repository());
         let same = python::same_module(&self.environment.compiled, good, plan, self.location, repository);
-        let same = same.or_else(|| {
-            unchanging::own_copy_at(&self.environment.needed, [good, bad], plan, self.location, repository)
-        });
+        let same = same
+            .or_else(|| own_copy::failure_at(&self.environment.needed, [good, bad], plan, self.location, repository));
         same.map_or(Ok(()), |failure| Err(RunnerError::Ended(Box::new(failure))))
     }
 

@@ -47,6 +47,7 @@ pub mod narrowing;
 mod never_passed;
 pub mod order;
 mod outside;
+mod own_copy;
 pub mod perf;
 pub mod plan;
 pub mod positions;

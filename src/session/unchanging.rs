@@ -1,18 +1,16 @@
 //! What does not follow the revision: installed copies of the sources, products of builds, tests of the user.
 
 use crate::Failure;
-use crate::hints::files::{build_argument, same_product};
+use crate::hints::files::same_product;
 use crate::hunt::Hunt;
-use crate::plan::Plan;
 use crate::python::{CompiledModule, InstalledCopy, installed_copy};
 use crate::runner::stand::RecordedUses;
-use idd_base::{CommitId, Observation};
+use idd_base::Observation;
 use idd_hunt::test_paths::{is_setup_path, is_test_path};
 use idd_report::{Terminal, Untrusted};
 use idd_world::place::untracked::{Tracking, UserPath};
 use idd_world::process::executions::PathUse;
-use idd_world::process::shell;
-use idd_world::repo::{Location, Repository, graph, private};
+use idd_world::repo::{graph, private};
 use idd_world::run::classify::{PlainResult, reproduced};
 use std::collections::BTreeSet;
 use std::os::unix::ffi::OsStrExt as _;
@@ -21,31 +19,6 @@ use std::sync::Arc;
 
 /// Files in the directory of a build that was configured: by `CMake`, Meson and autotools.
 const CONFIGURED: [&str; 3] = ["CMakeCache.txt", "build.ninja", "config.status"];
-
-/// The failure of a hunt whose good revision has its own copy of a file that git ignores today, while the bad one was tested
-/// with that of the user: the difference between the two says nothing of what the commits changed.
-pub fn own_copy_at(
-    needed: &[Arc<UserPath>],
-    [good, bad]: [CommitId; 2],
-    plan: &Plan,
-    location: &Location,
-    repository: &Repository,
-) -> Option<Failure> {
-    let has = |revision, path: &[u8]| graph::has_path(repository, revision, path);
-    let is_own = |path: &&Arc<UserPath>| path.is_ignored() && has(good, &path.path) && !has(bad, &path.path);
-    let path = &needed.iter().filter(|_| plan.commands.build.is_none()).find(is_own)?.path;
-    let (name, good, bad) = (String::from_utf8_lossy(path), good.short(), bad.short());
-    let message = format!(
-        "the test passes at {good} with `{name}` of that revision, and fails since {bad}, which does not have it and is tested \
-         with yours, which git ignores"
-    );
-    let hint = format!(
-        "`--build {}` makes it for each revision; `--hold {}` tests all of them with yours",
-        build_argument(plan, location, repository, path),
-        shell::quoted_text(path)
-    );
-    Some(Failure::error(Terminal.line(&Untrusted::from(message))).with_hint(Terminal.line(&Untrusted::from(hint))))
-}
 
 impl Hunt<'_> {
     /// Whether a run fails. If it does, finds out whether it reads the sources or only an installed copy of them.

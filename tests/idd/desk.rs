@@ -324,6 +324,20 @@ fn a_file_that_the_command_names_is_there_although_the_failure_is_the_same_witho
 }
 
 #[test]
+fn a_program_that_is_tested_with_a_file_of_the_user_is_released_and_the_file_is_not() {
+    let fixture = Fixture::of(
+        "
+        printf '#!/bin/sh\ncat \"$1\" >/dev/null || exit 1\n' > prog; chmod +x prog; commit start
+        for n in 1 2 3 4; do echo $n > log; commit \"change $n\"; done
+        printf '#!/bin/sh\ncat \"$1\" >/dev/null && echo wrong\nexit 1\n' > prog; commit 'break it'
+        for n in 4 5; do echo $n > log; commit \"change $n\"; done",
+    );
+    fixture.sh("echo 1 > spec");
+    let found = report(&fixture, true, &["--until", "commit", "--", "./prog", "spec"]);
+    assert_eq!(found.first_bad.map(|bad| bad.commit.subject), Some("break it".into()), "{:?}", found.notes);
+}
+
+#[test]
 fn a_fix_is_tested_with_the_cache_of_the_user_also_behind_fresh_builds() {
     let fixture = Fixture::of(HISTORY);
     fixture.sh("mkdir cache; printf '# a cache directory tag created by cargo.\\n' > cache/CACHEDIR.TAG; echo warm > cache/state");

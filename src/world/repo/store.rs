@@ -517,14 +517,21 @@ impl Trees for TreeStore {
         Ok(diff.map_or(true, |diff| diff.deltas().len() > 0))
     }
 
-    fn differs_from_held(&self, tree: TreeId) -> Result<bool, TreesError> {
+    fn released(&self, tree: TreeId) -> Result<Option<TreeId>, TreesError> {
         self.complete(tree)?;
-        if self.edits(tree).is_none() {
-            return Ok(false);
+        let Some(mut edits) = self.edits(tree) else { return Ok(None) };
+        let bare = self.tree(tree)?;
+        let mut differs = false;
+        edits.retain(|path, entry| match entry_at(&self.repository, &bare, path) {
+            Some(present) => {
+                differs |= self.held.contains_key(path) && Some(present) != *entry;
+                false
+            }
+            None => true,
+        });
+        if !differs {
+            return Ok(None);
         }
-        let tree = self.tree(tree)?;
-        Ok(self.held.iter().any(|(path, entry)| {
-            entry_at(&self.repository, &tree, path).is_some_and(|present| Some(present) != *entry)
-        }))
+        Ok(edit::edit(&self.repository, oid(tree.0), edits)?.map(tree_id))
     }
 }
